@@ -1,0 +1,1 @@
+"""The control protocol of the `claude` CLI, and everything else that speaks a wire. Imports no Qt."""

@@ -1,0 +1,1 @@
+"""Files that are shipped with the program: icons, translations, the demo scenario."""
