@@ -1,0 +1,163 @@
+"""The event loop of the window: the one module that imports qasync.
+
+Qt's loop and asyncio's are the same loop here. Two rules keep it alive, and this module exists so that nobody has
+to remember them elsewhere:
+
+* A nested event loop (`QDialog.exec()`, a static dialog helper) inside a coroutine stops qasync's other tasks for
+  good. `finished()` opens a dialog and awaits its end instead.
+* A task that nobody awaits dies without a word. `spawn()` keeps a strong reference and reports what it raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+import qasync
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QApplication, QDialog
+
+log = logging.getLogger("handraise.loop")
+
+T = TypeVar("T")
+Reporter = Callable[[BaseException, str], None]
+
+_tasks: set[asyncio.Task[Any]] = set()
+_reporter: Reporter | None = None
+
+
+def set_reporter(reporter: Reporter | None) -> None:
+    """Name the function that is told of each lost exception: `reporter(exception, where)`, on the GUI thread.
+
+    Without a reporter the exception is logged as an error with its traceback.
+    """
+    global _reporter
+    _reporter = reporter
+
+
+def report(exception: BaseException, where: str) -> None:
+    """Hand over an exception that nobody else will see. `where` is a few words for the log."""
+    log.error("Lost exception in %s", where, exc_info=exception)
+    if _reporter is not None:
+        _reporter(exception, where)
+
+
+def spawn(coroutine: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+    """Start a task that cannot be lost: it is referenced until it ends, and what it raises is reported.
+
+    Args:
+        coroutine: what to run on the running loop.
+        name: a few words that say what it does; they go into the report.
+    """
+    task = asyncio.get_running_loop().create_task(coroutine, name=name)
+    _tasks.add(task)
+    task.add_done_callback(_on_task_done)
+    return task
+
+
+def _on_task_done(task: asyncio.Task[Any]) -> None:
+    _tasks.discard(task)
+    if task.cancelled():
+        return
+    exception = task.exception()
+    if exception is not None:
+        report(exception, task.get_name())
+
+
+def spawned() -> frozenset[asyncio.Task[Any]]:
+    """The tasks of `spawn` that have not ended. For the orderly shutdown, and for tests that look for leaks."""
+    return frozenset(_tasks)
+
+
+async def cancel_spawned() -> None:
+    """Cancel what `spawn` started and wait until it has ended."""
+    current = asyncio.current_task()
+    tasks = [task for task in _tasks if task is not current]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def on_thread(function: Callable[..., T], *args: Any) -> T:
+    """Run a blocking function on a thread of its own and await what it returns.
+
+    The thread is a daemon, and not one of a pool: a call that never returns (a dead network drive, a login shell
+    that waits for input) must neither use up a pool nor keep the program from ending.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(set_it: Callable[[], None]) -> None:
+        if not future.done():
+            set_it()
+
+    def deliver(set_it: Callable[[], None]) -> None:
+        try:
+            loop.call_soon_threadsafe(settle, set_it)
+        except RuntimeError:
+            log.debug("The loop ended before %s returned", getattr(function, "__name__", function))
+
+    def work() -> None:
+        try:
+            result = function(*args)
+        except BaseException as error:
+            caught = error
+            deliver(lambda: future.set_exception(caught))
+        else:
+            deliver(lambda: future.set_result(result))
+
+    threading.Thread(target=work, name=getattr(function, "__name__", "on_thread"), daemon=True).start()
+    return await future
+
+
+async def finished(dialog: QDialog) -> int:
+    """Open a dialog without a nested loop and await its result (`QDialog.DialogCode` as an int)."""
+    future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def on_finished(result: int) -> None:
+        if not future.done():
+            future.set_result(result)
+
+    dialog.finished.connect(on_finished)
+    dialog.open()
+    try:
+        return await future
+    finally:
+        dialog.finished.disconnect(on_finished)
+
+
+def make_loop(application: QCoreApplication | None = None) -> asyncio.AbstractEventLoop:
+    """A qasync loop on the application, with the handler for exceptions that asyncio itself catches.
+
+    Args:
+        application: the QApplication; the existing one when left out.
+    """
+    application = application or QApplication.instance()
+    loop: asyncio.AbstractEventLoop = qasync.QEventLoop(application, already_running=False)
+    loop.set_exception_handler(_on_loop_exception)
+    return loop
+
+
+def _on_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    exception = context.get("exception")
+    message = str(context.get("message", "the event loop"))
+    if isinstance(exception, BaseException):
+        report(exception, message)
+    else:
+        log.error("The event loop says: %s", message)
+
+
+def run(main: Coroutine[Any, Any, int], application: QCoreApplication | None = None) -> int:
+    """Run `main` on the window's loop until it returns, end what it left behind, and return its exit code."""
+    loop = make_loop(application)
+    asyncio.set_event_loop(loop)
+    try:
+        code = loop.run_until_complete(main)
+        loop.run_until_complete(cancel_spawned())
+        return code
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
