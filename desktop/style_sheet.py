@@ -79,6 +79,7 @@ QPlainTextEdit[role="bare"], QTextEdit[role="bare"], QTextBrowser[role="bare"] {
 QTextBrowser { background: transparent; border: none; padding: 0; }
 QLineEdit[problem="true"], QPlainTextEdit[problem="true"], QComboBox[problem="true"] { border: 1px solid $bad; }
 QComboBox::drop-down { border: none; width: ${arrow}px; }
+QComboBox::down-arrow { image: url($arrow_image); width: ${arrow_size}px; height: ${arrow_size}px; }
 QComboBox QAbstractItemView { background: $card; border: 1px solid $line; selection-background-color: $accent_tint;
     selection-color: $text; outline: none; }
 
@@ -106,17 +107,19 @@ QSplitter::handle:horizontal { width: 1px; }
 )
 
 
-def style_sheet(colours: Mapping[str, str], px: Callable[[float], int]) -> str:
+def style_sheet(colours: Mapping[str, str], px: Callable[[float], int], arrow_image: str) -> str:
     """The style sheet for a set of colours.
 
     Args:
         colours: role to `#rrggbb`, every field of `desktop.theme.Tokens`.
         px: turns a length at 100 % into logical pixels at the person's scale.
+        arrow_image: path of the picture on a combo box; a style sheet that touches the box loses Qt's own arrow.
     """
     sizes = {
         "radius_card": 10, "radius_dialog": 14, "radius_control": 8, "size_text": 14, "size_secondary": 13,
         "size_question": 16, "size_key": 12, "pad_key": 5, "key": 16, "pad_y": 5, "pad_x": 12, "pad_y1": 4,
-        "pad_x1": 11, "pad_field": 9, "pad_field1": 8, "control": 22, "chip": 13, "chip_height": 19, "arrow": 20,
-        "bar": 10, "bar_radius": 5,
+        "pad_x1": 11, "pad_field": 9, "pad_field1": 8, "control": 22, "chip": 12, "chip_height": 19, "arrow": 20,
+        "arrow_size": 10, "bar": 10, "bar_radius": 5,
     }  # fmt: skip
-    return _TEMPLATE.substitute(colours, **{name: str(px(size)) for name, size in sizes.items()})
+    lengths = {name: str(px(size)) for name, size in sizes.items()}
+    return _TEMPLATE.substitute(colours, **lengths, arrow_image=arrow_image)

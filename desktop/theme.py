@@ -7,6 +7,8 @@ styled by their `role` property: see `desktop.widgets`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from importlib import resources
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -90,8 +92,14 @@ def apply(application: QApplication, scheme: Literal["light", "dark", "system"],
     application.setStyle("Fusion")
     application.setPalette(_palette(theme.tokens))
     application.setFont(text_font())
-    application.setStyleSheet(style_sheet({field.name: role(field.name).name() for field in fields(Tokens)}, px))
+    colours = {field.name: role(field.name).name() for field in fields(Tokens)}
+    application.setStyleSheet(style_sheet(colours, px, icon_path(f"arrow-{scheme}.svg")))
     theme.changed.emit()
+
+
+def icon_path(name: str) -> str:
+    """The path of a file in `resources/icons/`, with forward slashes as Qt's style sheets want them."""
+    return Path(str(resources.files("resources").joinpath("icons", name))).as_posix()
 
 
 def role(name: str) -> QColor:
