@@ -1,0 +1,29 @@
+"""Sentences that are made before, or elsewhere than, they are shown: a template and its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from desktop.translations import tr
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What the person will read, in whatever language is in force when it is shown.
+
+    Attributes:
+        template: the English sentence with `{named}` values; the key of the catalogue.
+        values: the values. Plain text, also when they come from a model or a program.
+    """
+
+    template: str
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return tr(self.template, **self.values)
+
+
+def sentence(template: str, /, **values: Any) -> Sentence:
+    """A sentence to be shown later."""
+    return Sentence(template, values)
