@@ -114,8 +114,10 @@ class SettingsStore:
 
     def _start_afresh(self, reason: str) -> Settings:
         aside = set_aside(self.path)
-        template = "The settings file could not be read, so the defaults are used. It was kept as {kept}. ({reason})"
-        self.problem = sentence(template, kept=aside or self.path, reason=reason)
+        self.problem = sentence(
+            "The settings file could not be read, so the defaults are used. It was kept as {kept}. ({reason})",
+            kept=aside or self.path, reason=reason,
+        )  # fmt: skip
         log.warning("Settings file set aside as %s: %s", aside, reason)
         return Settings()
 
@@ -134,7 +136,9 @@ class SettingsStore:
         else:  # pragma: no cover (every round drops at least one key)
             settings = Settings()
         if dropped:
-            template = "Some settings had values that cannot be used, so their defaults are in force: {names}."
-            self.problem = sentence(template, names=", ".join(dropped))
+            self.problem = sentence(
+                "Some settings had values that cannot be used, so their defaults are in force: {names}.",
+                names=", ".join(dropped),
+            )
             log.warning("Settings dropped: %s", dropped)
         return settings
