@@ -1,0 +1,170 @@
+"""The Windows half of starting and ending a CLI: a Job Object, and no console window.
+
+The job holds the CLI and everything that it starts. The last handle to it is ours, so Windows ends them all when this
+process is gone, however it went. The CLI is created suspended and joins the job before its first instruction, so
+that nothing escapes. There is no way to ask a program without a window to end, so the ladder has no such step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+log = logging.getLogger(__name__)
+
+CREATE_SUSPENDED = 0x00000004
+CREATE_NEW_PROCESS_GROUP = 0x00000200
+CREATE_NO_WINDOW = 0x08000000
+_PROCESS_SET_QUOTA = 0x0100
+_PROCESS_TERMINATE = 0x0001
+_EXIT_CODE = 1
+_POLL = 0.03
+
+_starting = threading.Lock()
+
+
+class Job:
+    """A Job Object; `kill_on_close` ends its processes with the last handle."""
+
+    def __init__(self, *, kill_on_close: bool) -> None:
+        import win32job
+
+        self._handle: Any = win32job.CreateJobObject(None, "")
+        if kill_on_close:
+            kind = win32job.JobObjectExtendedLimitInformation
+            limits = win32job.QueryInformationJobObject(self._handle, kind)
+            limits["BasicLimitInformation"]["LimitFlags"] |= win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+            win32job.SetInformationJobObject(self._handle, kind, limits)
+
+    def add(self, pid: int) -> None:
+        """Put a process into the job, with all that it will start."""
+        import win32api
+        import win32job
+
+        process = win32api.OpenProcess(_PROCESS_SET_QUOTA | _PROCESS_TERMINATE, False, pid)
+        try:
+            win32job.AssignProcessToJobObject(self._handle, process)
+        finally:
+            process.Close()
+
+    def count(self) -> int:
+        """The number of processes that run in the job."""
+        import win32job
+
+        kind = win32job.JobObjectBasicAccountingInformation
+        return int(win32job.QueryInformationJobObject(self._handle, kind)["ActiveProcesses"])
+
+    def end(self) -> None:
+        """End every process in the job."""
+        import win32job
+
+        win32job.TerminateJobObject(self._handle, _EXIT_CODE)
+
+    def close(self) -> None:
+        """Give the handle back."""
+        self._handle.Close()
+
+
+class WindowsChild:
+    """A started CLI and its job."""
+
+    gentle = False
+
+    def __init__(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], *, detached_too: bool) -> None:
+        if argv[0].lower().endswith((".cmd", ".bat")):
+            # cmd.exe would read the arguments as a command line: newlines cut them, & and | run other programs.
+            raise ValueError("batch files are not run")
+        self._whole_job = detached_too
+        self._job = Job(kill_on_close=detached_too)
+        self._released = False
+        try:
+            with _starting, _without_bundle_libraries():
+                self.popen = subprocess.Popen(
+                    list(argv),
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    creationflags=CREATE_NO_WINDOW | CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP,
+                )
+            self._join_job_and_run()
+        except BaseException:
+            self._job.close()
+            raise
+        assert self.popen.stdin is not None
+        assert self.popen.stdout is not None
+        assert self.popen.stderr is not None
+        self.stdin: IO[bytes] = self.popen.stdin
+        self.stdout: IO[bytes] = self.popen.stdout
+        self.stderr: IO[bytes] = self.popen.stderr
+
+    def remember(self) -> None:
+        """The job remembers."""
+
+    def alive(self) -> bool:
+        """Whether anything of the tree runs."""
+        if not self._whole_job:
+            return self.popen.poll() is None
+        return not self._released and self._job.count() > 0
+
+    def terminate(self) -> None:
+        """End everything in the job, or the CLI alone where what it started is the user's own."""
+        if not self._whole_job:
+            self.popen.kill()
+        elif not self._released:
+            self._job.end()
+
+    def kill(self, timeout: float) -> bool:
+        """End the tree as `terminate` does; True when nothing of it is left after at most `timeout` seconds."""
+        self.terminate()
+        deadline = time.monotonic() + timeout
+        while self.alive():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_POLL)
+        return True
+
+    def release(self) -> None:
+        """Close the job; with it ends what might still be in it."""
+        if not self._released:
+            self._released = True
+            self._job.close()
+
+    def _join_job_and_run(self) -> None:
+        try:
+            self._job.add(self.popen.pid)
+            psutil.Process(self.popen.pid).resume()
+        except BaseException:
+            self.popen.kill()
+            self.popen.wait()
+            raise
+
+
+@contextlib.contextmanager
+def _without_bundle_libraries() -> Iterator[None]:
+    """In a packaged app, keep its folder of libraries from the search path that a child inherits.
+
+    WORKAROUND: PyInstaller's bootloader calls SetDllDirectory, and child processes inherit it.
+    """
+    bundle = getattr(sys, "_MEIPASS", None)
+    if bundle is None:
+        yield
+        return
+    import win32api
+
+    win32api.SetDllDirectory(None)
+    try:
+        yield
+    finally:
+        win32api.SetDllDirectory(bundle)
