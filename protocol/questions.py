@@ -162,9 +162,7 @@ def _kind(value: Any) -> str:
 # Out
 
 
-def answered(
-    ask: AskUserQuestion, answers: Sequence[Answer], *, capabilities: Collection[str] = ()
-) -> dict[str, Any]:
+def answered(ask: AskUserQuestion, answers: Sequence[Answer], *, capabilities: Collection[str] = ()) -> dict[str, Any]:
     """The permission result that carries the answers.
 
     Args:
