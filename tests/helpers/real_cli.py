@@ -22,6 +22,9 @@ PACKAGE = "@anthropic-ai/claude-code"
 VERSIONS_FILE = Path(__file__).resolve().parents[1] / "real_cli" / "versions.txt"
 INSTALL_SECONDS = 600
 
+# Read at once: tests give this process another HOME, and must not then install everything anew below it.
+_CACHE = Path(os.environ.get("HANDRAISE_TEST_CACHE") or Path.home() / ".cache" / "handraise-ci")
+
 # What a person's shell would have, and no more: nothing that logs in, and nothing of a session that runs these tests.
 _INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "SYSTEMROOT", "COMSPEC", "PATHEXT", "USER", "LOGNAME")
 MARK = "HANDRAISE_TEST_MARK"
@@ -37,8 +40,7 @@ def pinned_versions() -> tuple[str, ...]:
 
 
 def cache_folder() -> Path:
-    named = os.environ.get("HANDRAISE_TEST_CACHE")
-    return Path(named) if named else Path.home() / ".cache" / "handraise-ci"
+    return _CACHE
 
 
 def is_required() -> bool:
