@@ -1,0 +1,71 @@
+"""The preview of an option, as Markdown in a panel of its own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+
+from desktop import theme
+from desktop.dialogs.layouts import ContentScroll
+from desktop.dialogs.option_row import RING
+from desktop.dialogs.prose import prose_view, show_prose
+from desktop.translations import tr
+from desktop.widgets import plain_label
+
+_LEAST, _MOST = 96, 300
+_WIDEST = 16777215  # Qt's own QWIDGETSIZE_MAX, which PySide does not export
+
+
+class PreviewPanel(QWidget):
+    """Shows one preview, or a hint where there is none."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("preview")
+        self._shown = ""
+        frame = QFrame(self)
+        frame.setProperty("role", "code")
+        inner = QVBoxLayout(frame)
+        inner.setContentsMargins(theme.px(11), theme.px(8), theme.px(4), theme.px(8))
+        self._scroll = ContentScroll(frame, least=theme.px(64), limit=theme.px(_MOST))
+        self._prose = prose_view(self._scroll.content)
+        self._hint = plain_label("", "soft", wrap=True)
+        self._scroll.column.addWidget(self._hint)
+        self._scroll.column.addWidget(self._prose)
+        self._scroll.column.addStretch(1)
+        inner.addWidget(self._scroll)
+        self._outer = QVBoxLayout(self)
+        self._outer.addWidget(frame)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def show_preview(self, label: str, markdown: str) -> None:
+        """Show an option's preview."""
+        self.setAccessibleName(tr("Preview of “{label}”", label=label))
+        self._hint.hide()
+        self._prose.show()
+        if markdown != self._shown:
+            self._shown = markdown
+            show_prose(self._prose, markdown)
+            self._scroll.verticalScrollBar().setValue(0)
+
+    def show_hint(self, sentence: str) -> None:
+        """Say why there is no preview to be seen."""
+        self.setAccessibleName(sentence)
+        self._prose.hide()
+        self._hint.setText(sentence)
+        self._hint.show()
+
+    def set_beside(self, width: int | None) -> None:
+        """Stand beside the options at a width, or under them (None)."""
+        # The rows keep room for their focus ring; the panel keeps the same, so that the borders are in line.
+        if width is not None:
+            self._outer.setContentsMargins(0, RING, 0, RING)
+            self.setFixedWidth(width)
+        else:
+            self._outer.setContentsMargins(RING, 0, 0, RING)
+            self.setMinimumWidth(0)
+            self.setMaximumWidth(_WIDEST)
+
+    def sizeHint(self) -> QSize:
+        hint = super().sizeHint()
+        return QSize(hint.width(), max(hint.height(), theme.px(_LEAST)))
