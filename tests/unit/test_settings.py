@@ -13,6 +13,8 @@ from pydantic import ValidationError
 from desktop import files
 from desktop.settings.store import Settings, SettingsStore
 
+pytestmark = pytest.mark.logs("^Settings file set aside", "^Settings dropped", "^The settings could not be saved")
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
