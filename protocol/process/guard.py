@@ -46,6 +46,11 @@ class Guard:
         """The guardian's process id."""
         return self._process.pid if self._process is not None else None
 
+    @property
+    def watched(self) -> Mapping[str, ProcessTree]:
+        """The trees that have not ended, by their marks."""
+        return self._trees
+
     def watch(self, tree: ProcessTree) -> None:
         """From now on `tree` ends with this process. Call again when more of it is known."""
         with self._lock:
@@ -67,11 +72,13 @@ class Guard:
                 return
             assert process.stdin is not None
             process.stdin.close()
-            if not self._trees:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(1.0)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.0 if self._trees else 1.0)
+            # It may outlive us for some seconds, on purpose: nobody will wait for it.
+            process.returncode = process.returncode or 0
 
     def _start(self) -> None:
+        self._bury()
         if os.environ.get(_IS_GUARDIAN):
             log.warning("not starting a guardian from a guardian: does the app handle %s?", SWITCH)
             return
@@ -94,6 +101,15 @@ class Guard:
         os.set_blocking(self._process.stdin.fileno(), False)
         for tree in self._trees.values():
             self._send(_watch(tree))
+
+    def _bury(self) -> None:
+        """The guardian is gone, or does not read: make sure of it, before another takes its place."""
+        process, self._process = self._process, None
+        if process is not None:
+            assert process.stdin is not None
+            process.kill()
+            process.wait()
+            process.stdin.close()
 
     def _send(self, message: Mapping[str, object]) -> bool:
         assert self._process is not None
