@@ -49,9 +49,9 @@ class ImageBlock(Block):
         data: base64; "" for a picture that is only named by `url`.
     """
 
-    media_type: Text = Field("", validation_alias=AliasPath("source", "media_type"))
-    data: Text = Field("", validation_alias=AliasPath("source", "data"))
-    url: Text = Field("", validation_alias=AliasPath("source", "url"))
+    media_type: Text = Field(default="", validation_alias=AliasPath("source", "media_type"))
+    data: Text = Field(default="", validation_alias=AliasPath("source", "data"))
+    url: Text = Field(default="", validation_alias=AliasPath("source", "url"))
 
 
 class ToolResultBlock(Block):

@@ -15,7 +15,7 @@ class CommandInfo(WireModel):
 
     name: str
     description: Text = ""
-    argument_hint: Text = Field("", validation_alias="argumentHint")
+    argument_hint: Text = Field(default="", validation_alias="argumentHint")
     aliases: Texts = ()
 
 
@@ -29,11 +29,11 @@ class ModelInfo(WireModel):
     """
 
     value: str
-    display_name: Text = Field("", validation_alias="displayName")
+    display_name: Text = Field(default="", validation_alias="displayName")
     description: Text = ""
-    resolved_model: Text = Field("", validation_alias="resolvedModel")
-    supports_effort: Flag = Field(False, validation_alias="supportsEffort")
-    supported_effort_levels: Texts = Field((), validation_alias="supportedEffortLevels")
+    resolved_model: Text = Field(default="", validation_alias="resolvedModel")
+    supports_effort: Flag = Field(default=False, validation_alias="supportsEffort")
+    supported_effort_levels: Texts = Field(default=(), validation_alias="supportedEffortLevels")
 
 
 def _parse_each(model: type[WireModel], values: object) -> list[Any]:

@@ -34,13 +34,13 @@ class SystemInit(SystemMessage):
     session_id: Text = ""
     cwd: Text = ""
     model: Text = ""
-    permission_mode: Text = Field("", validation_alias="permissionMode")
+    permission_mode: Text = Field(default="", validation_alias="permissionMode")
     tools: Texts = ()
     mcp_servers: Objects = ()
     slash_commands: Texts = ()
     capabilities: Texts = ()
     agents: Texts = ()
-    api_key_source: Text = Field("", validation_alias="apiKeySource")
+    api_key_source: Text = Field(default="", validation_alias="apiKeySource")
     claude_code_version: Text = ""
 
 
@@ -48,7 +48,7 @@ class SystemStatus(SystemMessage):
     """What the CLI is at: `requesting`, `compacting`, or None when that is over. May also tell a new mode."""
 
     status: OptionalText = None
-    permission_mode: OptionalText = Field(None, validation_alias="permissionMode")
+    permission_mode: OptionalText = Field(default=None, validation_alias="permissionMode")
     compact_result: Text = ""
     compact_error: Text = ""
 
@@ -72,8 +72,8 @@ class ApiRetry(SystemMessage):
 class CompactBoundary(SystemMessage):
     """What came before is now a summary. `trigger` is `manual` or `auto`; `pre_tokens` the size before."""
 
-    trigger: Text = Field("", validation_alias=AliasPath("compact_metadata", "trigger"))
-    pre_tokens: Whole = Field(0, validation_alias=AliasPath("compact_metadata", "pre_tokens"))
+    trigger: Text = Field(default="", validation_alias=AliasPath("compact_metadata", "trigger"))
+    pre_tokens: Whole = Field(default=0, validation_alias=AliasPath("compact_metadata", "pre_tokens"))
 
 
 class TaskStarted(SystemMessage):

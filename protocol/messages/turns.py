@@ -33,9 +33,9 @@ class AssistantMessage(Message):
         agent_id: that subagent's task.
     """
 
-    message_id: Text = Field("", validation_alias=AliasPath("message", "id"))
-    model: Text = Field("", validation_alias=AliasPath("message", "model"))
-    content: Blocks = Field((), validation_alias=AliasPath("message", "content"))
+    message_id: Text = Field(default="", validation_alias=AliasPath("message", "id"))
+    model: Text = Field(default="", validation_alias=AliasPath("message", "model"))
+    content: Blocks = Field(default=(), validation_alias=AliasPath("message", "content"))
     usage: Object = Field(default_factory=dict, validation_alias=AliasPath("message", "usage"))
     error: Text = ""
     aborted: Flag = False
@@ -57,11 +57,11 @@ class UserMessage(Message):
         is_synthetic: nobody typed this.
     """
 
-    content: Blocks = Field((), validation_alias=AliasPath("message", "content"))
+    content: Blocks = Field(default=(), validation_alias=AliasPath("message", "content"))
     tool_use_result: Any = None
     tool_result_meta: Objects = ()
-    is_replay: Flag = Field(False, validation_alias="isReplay")
-    is_synthetic: Flag = Field(False, validation_alias="isSynthetic")
+    is_replay: Flag = Field(default=False, validation_alias="isReplay")
+    is_synthetic: Flag = Field(default=False, validation_alias="isSynthetic")
     parent_tool_use_id: OptionalText = None
     agent_id: Text = ""
     uuid: Text = ""
@@ -113,11 +113,11 @@ class RateLimitEvent(Message):
         utilization: 0 to 1.
     """
 
-    status: Text = Field("", validation_alias=AliasPath("rate_limit_info", "status"))
-    resets_at: OptionalNumber = Field(None, validation_alias=AliasPath("rate_limit_info", "resetsAt"))
-    rate_limit_type: Text = Field("", validation_alias=AliasPath("rate_limit_info", "rateLimitType"))
-    utilization: OptionalNumber = Field(None, validation_alias=AliasPath("rate_limit_info", "utilization"))
-    is_using_overage: Flag = Field(False, validation_alias=AliasPath("rate_limit_info", "isUsingOverage"))
+    status: Text = Field(default="", validation_alias=AliasPath("rate_limit_info", "status"))
+    resets_at: OptionalNumber = Field(default=None, validation_alias=AliasPath("rate_limit_info", "resetsAt"))
+    rate_limit_type: Text = Field(default="", validation_alias=AliasPath("rate_limit_info", "rateLimitType"))
+    utilization: OptionalNumber = Field(default=None, validation_alias=AliasPath("rate_limit_info", "utilization"))
+    is_using_overage: Flag = Field(default=False, validation_alias=AliasPath("rate_limit_info", "isUsingOverage"))
 
 
 class ConversationReset(Message):
@@ -153,7 +153,7 @@ class CommandLifecycle(Message):
 class AuthStatus(Message):
     """A login that is going on."""
 
-    is_authenticating: Flag = Field(False, validation_alias="isAuthenticating")
+    is_authenticating: Flag = Field(default=False, validation_alias="isAuthenticating")
     output: Texts = ()
     error: Text = ""
 
