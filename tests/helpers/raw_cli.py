@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -22,7 +23,9 @@ class RawCli:
     Use it as a context manager: at the end stdin is closed and the process must leave by itself within the deadline.
     """
 
-    def __init__(self, cli: RealCli, *extra: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, cli: RealCli, *extra: str, argv: Sequence[str] | None = None, env: dict[str, str] | None = None
+    ) -> None:
         self.cli = cli
         self.messages: list[Message] = []
         self.noise: list[str] = []
@@ -30,7 +33,7 @@ class RawCli:
         self._seen = 0
         self._changed = threading.Condition()
         self._ended = False
-        argv: Sequence[str] = cli.stream_argv(*extra)
+        argv = argv or cli.stream_argv(*extra)
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cli.project, env=env or cli.env, start_new_session=True
@@ -48,10 +51,8 @@ class RawCli:
     def close(self) -> int:
         """Closes stdin and waits; kills what does not leave. The exit code."""
         assert self.process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):
             self.process.stdin.close()
-        except OSError:
-            pass
         try:
             code = self.process.wait(DEADLINE)
         except subprocess.TimeoutExpired:
@@ -104,7 +105,9 @@ class RawCli:
 
     # What the CLI says
 
-    def wait_for(self, matches: Callable[[Message], bool], timeout: float = DEADLINE, anywhere: bool = False) -> Message:
+    def wait_for(
+        self, matches: Callable[[Message], bool], timeout: float = DEADLINE, anywhere: bool = False
+    ) -> Message:
         """The next message that matches, after the one found last; `anywhere` looks at all and leaves that place be."""
         deadline = time.monotonic() + timeout
         with self._changed:

@@ -30,7 +30,7 @@ _INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "SYSTEMROOT", 
 MARK = "HANDRAISE_TEST_MARK"
 
 
-class CannotInstall(Exception):
+class CannotInstallError(Exception):
     """The pinned CLI is not here and cannot be fetched; the text says why."""
 
 
@@ -54,7 +54,7 @@ def executable(version: str) -> Path:
 
 
 def install(version: str) -> Path:
-    """The path of that version's `claude`, fetched with npm unless the cache has it. Raises CannotInstall.
+    """The path of that version's `claude`, fetched with npm unless the cache has it. Raises CannotInstallError.
 
     Two runs at once are safe: one installs under a lock, into a folder of its own that is renamed when complete.
     """
@@ -63,14 +63,14 @@ def install(version: str) -> Path:
         return target
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
-        raise CannotInstall(f"claude {version} is not in {cache_folder()}, and npm or node is not installed")
+        raise CannotInstallError(f"claude {version} is not in {cache_folder()}, and npm or node is not installed")
     root = cache_folder() / "claude"
     root.mkdir(parents=True, exist_ok=True)
     with _locked(root / ".lock"):
         if not target.exists():
             _fetch(npm, version, root)
     if not target.exists():
-        raise CannotInstall(f"npm installed {PACKAGE}@{version}, but it holds no {target.name}")
+        raise CannotInstallError(f"npm installed {PACKAGE}@{version}, but it holds no {target.name}")
     return target
 
 
@@ -84,7 +84,7 @@ def _fetch(npm: str, version: str, root: Path) -> None:
             command, capture_output=True, text=True, errors="replace", timeout=INSTALL_SECONDS, stdin=subprocess.DEVNULL
         )
         if done.returncode != 0:
-            raise CannotInstall(f"npm could not install {PACKAGE}@{version}:\n{done.stdout}\n{done.stderr}")
+            raise CannotInstallError(f"npm could not install {PACKAGE}@{version}:\n{done.stdout}\n{done.stderr}")
         broken = root / version
         if broken.exists():  # left by an installation that was cut off before it was renamed into place
             shutil.rmtree(broken)
@@ -181,7 +181,7 @@ def main(versions: Mapping[str, None]) -> int:
     for version in versions or dict.fromkeys(pinned_versions()):
         try:
             print(version, install(version), flush=True)
-        except CannotInstall as problem:
+        except CannotInstallError as problem:
             print(problem, file=sys.stderr)
             return 1
     return 0

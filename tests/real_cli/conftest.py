@@ -1,4 +1,4 @@
-"""Fixtures of the tests on the true `claude`: the scripted model, the pinned CLIs, and a look for what was left running.
+"""Fixtures of the tests on the true `claude`: a scripted model, the pinned CLIs, a look for what was left running.
 
     def test_something(claude, model): ...         the newest pinned CLI
     def test_something(each_claude, model): ...    once with every pinned CLI
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.processes import describe, kill_all, wait_until_gone
-from tests.helpers.real_cli import CannotInstall, RealCli, install, is_required, make_cli, pinned_versions
+from tests.helpers.real_cli import CannotInstallError, RealCli, install, is_required, make_cli, pinned_versions
 from tests.real_cli.model import ScriptedModel
 
 HERE = Path(__file__).resolve().parent
@@ -37,7 +37,7 @@ def installed_cli() -> Callable[[str], Path]:
     def find(version: str) -> Path:
         try:
             return install(version)
-        except CannotInstall as problem:
+        except CannotInstallError as problem:
             if is_required():
                 pytest.fail(f"HANDRAISE_REQUIRE_REAL_CLI is set, but {problem}", pytrace=False)
             pytest.skip(str(problem))

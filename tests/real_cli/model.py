@@ -14,7 +14,7 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -355,7 +355,7 @@ def _pieces(text: str, count: int) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]
 
 
-class _ClientGone(Exception):
+class _ClientGoneError(Exception):
     pass
 
 
@@ -378,7 +378,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self, method: str) -> None:
         try:
             self._answer(method)
-        except (_ClientGone, ConnectionError, TimeoutError):
+        except (_ClientGoneError, ConnectionError, TimeoutError):
             self.close_connection = True
         except Exception as error:
             self.owner.errors.append(f"{method} {self.path}: {error!r}")
@@ -436,7 +436,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._hang()
             elif isinstance(event, Cut):
                 self.connection.shutdown(2)
-                raise _ClientGone
+                raise _ClientGoneError
             else:
                 self._chunk(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
         self._chunk(b"")

@@ -6,7 +6,7 @@ import subprocess
 
 from tests.helpers.raw_cli import RawCli
 from tests.helpers.real_cli import RealCli
-from tests.real_cli.model import Fail, ScriptedModel
+from tests.real_cli.model import Fail, ScriptedModel, Text
 
 
 def test_the_pinned_package_is_the_version_that_it_says(each_claude: RealCli) -> None:
@@ -37,8 +37,6 @@ def test_a_message_is_answered_and_the_turn_ends_with_a_result(each_claude: Real
 
 
 def test_the_text_comes_in_pieces_and_then_once_more_whole(each_claude: RealCli, model: ScriptedModel) -> None:
-    from tests.real_cli.model import Text
-
     model.script(Text("EC" + "HO", pieces=2))
     with RawCli(each_claude) as raw:
         raw.initialize()
