@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     session = Session(arguments, scenario, Output(log=log), log)
     if "ignore-sigterm" not in session.harms:
-        harms.handle_sigterm()
+        harms.handle_signals()
     code = harms.start(session)
     if code is not None:
         return code

@@ -20,7 +20,7 @@ NAMES = {
     "no-handshake": "never answers initialize",
     "late-handshake": "answers initialize after so many seconds",
     "refuse-handshake": "answers initialize with this error",
-    "silent": "reads, and never answers a control request",
+    "silent": "reads, and never says anything",
     "banner": "prints this text (or a choice of lines that are no JSON objects) before anything else",
     "noise": "prints a line that is no JSON object before every message",
     "bytewise": "writes one byte at a time",
@@ -95,6 +95,7 @@ def spawn_orphan(seconds: float) -> None:
     write_stderr(f"orphan {child.pid}\n")
 
 
-def handle_sigterm(code: int = 143) -> None:
-    """The real CLI leaves with 143, not by the signal."""
+def handle_signals(code: int = 143) -> None:
+    """At SIGTERM the real CLI leaves with 143, not by the signal."""
     signal.signal(signal.SIGTERM, lambda _number, _frame: os._exit(code))
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(130))

@@ -172,5 +172,5 @@ def _as_text(value: Any, otherwise: str | None) -> str:
     if value is None or value == "" or value == []:
         return otherwise or ""
     if isinstance(value, (list, tuple)):
-        return ", ".join(_as_text(item, "") for item in value)
+        return "; ".join(_as_text(item, "") for item in value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

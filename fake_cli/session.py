@@ -105,6 +105,7 @@ class Session:
         self.input_closed = False
         self.reading = threading.Event()
         self.turn_task: asyncio.Task[None] | None = None
+        self.turn_begun = self.stop_wanted = False
         self._over: set[str] = set()
         self._answered: set[str] = set()
         self._uuids: set[str] = set()
@@ -171,6 +172,7 @@ class Session:
         from fake_cli.turn import Turn
 
         while not self.finished.done():
+            self.turn_begun = self.stop_wanted = False
             if self.queue:
                 self.turn_task = self.spawn(Turn(self, [self.queue.pop(0)]).run())
             elif self.follow_ups:
@@ -226,6 +228,8 @@ class Session:
             return
         if self.log:
             self.log.received(value)
+        if "silent" in self.harms:
+            return
         if not isinstance(value, dict):
             self.violation(f"A line on stdin is no object: {str(value)[:80]}")
             return
@@ -265,8 +269,7 @@ class Session:
         if problem:
             self.violation(problem)
             return
-        if "silent" not in self.harms:
-            controls.handle(self, message["request_id"], message["request"])
+        controls.handle(self, message["request_id"], message["request"])
 
     def _control_response(self, message: dict[str, Any]) -> None:
         problem = strict.control_response(message)
@@ -335,8 +338,10 @@ class Session:
                 self.withdraw(pending)
 
     def stop_turn(self) -> None:
-        if self.turn_task is not None:
+        if self.turn_task is not None and self.turn_begun:
             self.turn_task.cancel()
+        elif self.turn_task is not None:
+            self.stop_wanted = True  # cancelled now, it would not even say that it was stopped
 
     # -- what goes out --------------------------------------------------------------------------------------
 

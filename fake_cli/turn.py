@@ -45,7 +45,7 @@ class Turn:
 
     async def run(self) -> None:
         session = self.session
-        session.turn_task = asyncio.current_task()
+        session.turn_begun = True
         session.update_state()
         for message in self.messages:
             session.lifecycle(message, "started")
@@ -53,19 +53,12 @@ class Turn:
         session.facts |= {"model": session.model, "mode": session.mode}
         if self.messages:
             session.facts["user"] = self.messages[0].text
-            if await local_commands.run(self):
-                self._end_lifecycle("completed")
-                return
-        self._mark()
-        session.replay_later(self.messages)
         try:
-            self.send_init()
-            await self._runner().run(self._steps_to_run())
-            self.speaker.end("end_turn")
-            self._result_of_success()
+            await self._say()
         except (asyncio.CancelledError, Stopped):
             if session.finished.done():
                 return
+            session.withdraw_all(background=False)
             self._abort()
             self._end_lifecycle("cancelled")
         except TurnFailedError as error:
@@ -140,6 +133,18 @@ class Turn:
         session.usage["results"] += 1
         session.last_was_error = bool(result["is_error"])
         session.send(result)
+
+    async def _say(self) -> None:
+        if self.messages and await local_commands.run(self):
+            return
+        self._mark()
+        self.session.replay_later(self.messages)
+        self.send_init()
+        if self.session.stop_wanted:
+            raise Stopped
+        await self._runner().run(self._steps_to_run())
+        self.speaker.end("end_turn")
+        self._result_of_success()
 
     # -- details --------------------------------------------------------------------------------------------
 

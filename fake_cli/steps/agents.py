@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from typing import Any
 
-from fake_cli.scenario import Step
+from fake_cli.scenario import Step, fill
 from fake_cli.session import Stopped
 from fake_cli.speaker import Speaker
 from fake_cli.steps.base import Finish, Runner, tool_step
@@ -84,6 +84,8 @@ class _Subagent:
         except (asyncio.CancelledError, Stopped):
             status = "stopped"
         session = self._session
+        if session.finished.done():
+            return
         self._ended(status, said)
         session.background.pop(self.task_id, None)
         session.system("background_tasks_changed", tasks=[])
@@ -101,9 +103,11 @@ class _Subagent:
         inner = Runner(self._session, self._runner.turn, voice, agent_id=self.task_id, background=background)
         await inner.run(self._step.get("steps", ()))
         voice.end("end_turn")
-        return str(inner.filled(self._step).get("result") or voice.said or "Done.")
+        return str(fill(self._step.get("result"), self._session.facts) or voice.said or "Done.")
 
     def _ended(self, status: str, summary: str) -> None:
+        if self._session.finished.done():
+            return
         names: dict[str, Any] = {"task_id": self.task_id}
         self._session.system("task_updated", **names, patch={"status": "killed" if status == "stopped" else status})
         self._session.system(

@@ -64,7 +64,8 @@ def question_outcome(answered: dict[str, Any]) -> dict[str, Any]:
 def _chosen(item: dict[str, Any], answer: str) -> list[str]:
     if not item.get("multiSelect"):
         return [answer] if answer else []
-    return split_labels(answer, [option.get("label", "") for option in item["options"] if isinstance(option, dict)])
+    options = [option for option in item.get("options", []) if isinstance(option, dict)]
+    return split_labels(answer, [option.get("label", "") for option in options])
 
 
 def split_labels(answer: str, labels: list[str]) -> list[str]:

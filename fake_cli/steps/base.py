@@ -83,7 +83,10 @@ class Runner:
 
     def filled(self, one: Step) -> Step:
         facts = self.session.facts
-        return Step(one.kind, fill(one.value, facts), {key: fill(value, facts) for key, value in one.options.items()})
+        # What a subagent reports may tell of its own steps, so it is filled in when they are done.
+        late = ("result",) if one.kind == "agent" else ()
+        options = {key: value if key in late else fill(value, facts) for key, value in one.options.items()}
+        return Step(one.kind, fill(one.value, facts), options)
 
     def keep(self, one: Step, outcome: dict[str, Any]) -> None:
         """Outcomes can be named in later steps: `${NAME.decision}`; the newest is also `${last.…}`."""
@@ -94,6 +97,10 @@ class Runner:
     def pace(self, one: Step) -> float:
         """Characters a second; 0 is at once."""
         return float(one.get("pace", self.session.options.get("pace", 0)))
+
+    def tool_pace(self, one: Step) -> float:
+        """Inputs of tools are long and nobody reads them while they arrive: much faster than text."""
+        return float(one.get("pace", 25 * self.session.options.get("pace", 0)))
 
     def chunk(self, one: Step) -> int:
         return int(one.get("chunk", self.session.options.get("chunk", 20)))

@@ -53,7 +53,7 @@ async def choose(runner: Runner, one: Step) -> None:
     value = look_up(one.value, runner.session.facts)
     cases = one.get("cases", {})
     if isinstance(value, list):
-        value = ", ".join(map(str, value))
+        value = "; ".join(map(str, value))
     await runner.run(cases.get(str(value), cases.get("*", ())))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from fake_cli import shapes
@@ -36,9 +37,12 @@ async def api_retry(runner: Runner, one: Step) -> None:
     await runner.session.pause(delay)
 
 
-@step("rate_limit")
+@step("rate_limit", "resets_in")
 async def rate_limit(runner: Runner, one: Step) -> None:
-    info = {"status": one.value} if isinstance(one.value, str) else one.value
+    """A status ("allowed", "allowed_warning", "rejected") or the whole info; it resets in so many seconds from now."""
+    info = {"status": one.value} if isinstance(one.value, str) else dict(one.value)
+    if one.get("resets_in") is not None:
+        info["resetsAt"] = int(time.time() + float(one.get("resets_in")))
     runner.session.send({"type": "rate_limit_event", "rate_limit_info": {"isUsingOverage": False, **info}})
 
 
@@ -86,6 +90,13 @@ async def mode(runner: Runner, one: Step) -> None:
 @step("title")
 async def title(runner: Runner, one: Step) -> None:
     runner.session.system("session_title_changed", title=one.value)
+
+
+@step("suggest")
+async def suggest(runner: Runner, one: Step) -> None:
+    """What the person might say next; only hosts that want such suggestions get one."""
+    if (runner.session.initialized or {}).get("promptSuggestions"):
+        runner.session.send({"type": "prompt_suggestion", "suggestion": one.value})
 
 
 @step("usage")

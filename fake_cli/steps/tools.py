@@ -165,7 +165,7 @@ def _verdict(runner: Runner, tool: ToolUse) -> str:
 async def begin_tool(runner: Runner, tool: ToolUse, one: Step, defer: bool) -> Permission:
     """The tool_use block and, unless deferred, the request."""
     tool.tool_use_id = runner.new_tool_use_id()
-    pace = runner.pace(one)
+    pace = runner.tool_pace(one)
     await runner.speaker.tool_use(tool.name, tool.input, tool.tool_use_id, pace=pace, meta=tool.meta or None)
     if runner.agent_id:
         runner.session.system("task_progress", task_id=runner.agent_id, tool_use_id=runner.speaker.parent,
