@@ -1,0 +1,30 @@
+"""The CLI on this computer: where it is, which version, who is signed in."""
+
+from protocol.claude.asking import (
+    MINIMUM_FOR_QUESTIONS,
+    ClaudeBroken,
+    Login,
+    Version,
+    explain_failure,
+    explain_version,
+    login_shell_path,
+    read_login,
+    read_version,
+)
+from protocol.claude.locating import Claude, ClaudeNotFound, find_claude, split_path
+
+__all__ = [
+    "MINIMUM_FOR_QUESTIONS",
+    "Claude",
+    "ClaudeBroken",
+    "ClaudeNotFound",
+    "Login",
+    "Version",
+    "explain_failure",
+    "explain_version",
+    "find_claude",
+    "login_shell_path",
+    "read_login",
+    "read_version",
+    "split_path",
+]

@@ -1,0 +1,220 @@
+"""Asking a CLI for its version and its login, and a login shell for its PATH. Everything here blocks."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from protocol.claude.locating import Claude
+from protocol.process import CliProcess, Exit, Ladder, StartError
+from protocol.pump import StderrTail, read_stream, run_plain_thread
+
+MINIMUM_FOR_QUESTIONS = (2, 0, 71)
+"""The oldest CLI that offers AskUserQuestion to a host over stdio."""
+
+_MAX_OUTPUT = 1_000_000
+_ENDING = Ladder(eof=0.0, term=1.0, kill=2.0)
+_MARKER = "__handraise_path__"
+_SECRET = re.compile(r"token|secret|key$|password|credential", re.IGNORECASE)
+
+
+class ClaudeBroken(Exception):  # noqa: N818 — the name says what is the matter
+    """The program cannot be used as the CLI. The text is a sentence; `detail` is what it printed about it."""
+
+    def __init__(self, sentence: str, detail: str = "") -> None:
+        super().__init__(sentence)
+        self.detail = detail.strip()
+
+
+class Version(NamedTuple):
+    """A version of the CLI; compares with tuples: `version >= (2, 0, 71)`."""
+
+    major: int
+    minor: int
+    patch: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+@dataclass(frozen=True)
+class Login:
+    """Who is signed in, as the CLI says. No token is ever part of it.
+
+    `logged_in` is None where it cannot be told: the CLI is too old to be asked, or `problem` says what went wrong.
+    `auth_method` is the CLI's word: "claude.ai", "oauth_token", "api_key", "none", …
+    """
+
+    logged_in: bool | None
+    auth_method: str = ""
+    api_provider: str = ""
+    email: str = ""
+    organization: str = ""
+    subscription: str = ""
+    problem: str = ""
+    raw: dict[str, Any] = field(default_factory=dict)
+
+
+def read_version(claude: Claude, env: Mapping[str, str], timeout: float = 15.0) -> Version:
+    """Run `claude --version`, for at most `timeout` seconds.
+
+    Raises:
+        ClaudeBroken: it does not start, fails, hangs, or prints something that is no version of Claude Code.
+    """
+    try:
+        output = _run([*claude.argv, "--version"], env, timeout)
+    except StartError as error:
+        raise ClaudeBroken(str(error)) from error
+    if output.timed_out:
+        raise ClaudeBroken(f"{claude} did not say its version within {timeout:g} seconds.", output.everything)
+    if output.exit.code != 0:
+        sentence = explain_failure(output.everything) or f"{claude} cannot be used: asked for its version, it failed."
+        raise ClaudeBroken(f"{sentence} ({output.exit})", output.everything)
+    found = re.search(r"^(\d+)\.(\d+)\.(\d+)\b", output.stdout, re.MULTILINE)
+    if found is None:
+        said = output.stdout.strip().split("\n")[0][:80]
+        raise ClaudeBroken(f"{claude} does not seem to be Claude Code: its version is “{said}”.", output.everything)
+    return Version(*map(int, found.groups()))
+
+
+def explain_version(version: tuple[int, int, int]) -> str | None:
+    """What the user should know about a version that is too old for questions; None for all others."""
+    if tuple(version) >= MINIMUM_FOR_QUESTIONS:
+        return None
+    minimum = ".".join(map(str, MINIMUM_FOR_QUESTIONS))
+    return (
+        f"Claude Code {'.'.join(map(str, version))} is too old to ask you questions; you can still chat. "
+        f"Update it to {minimum} or newer: claude update"
+    )
+
+
+def read_login(claude: Claude, env: Mapping[str, str], timeout: float = 20.0) -> Login:
+    """Ask the CLI who is signed in; never raises.
+
+    A CLI without the command `auth` (2.0.x) takes these words for a prompt and would run a turn with them, so its
+    help is asked first. `timeout` is for each of the two.
+    """
+    try:
+        help_text = _run([*claude.argv, "auth", "--help"], env, timeout).stdout
+        if not re.search(r"^\s*status\b", help_text, re.MULTILINE):
+            return Login(None)
+        output = _run([*claude.argv, "auth", "status"], env, timeout)
+    except StartError as error:
+        return Login(None, problem=str(error))
+    if output.timed_out:
+        return Login(None, problem=f"Claude did not say who is signed in within {timeout:g} seconds.")
+    status = _object_in(output.stdout)
+    if status is None or not isinstance(status.get("loggedIn"), bool):
+        problem = explain_failure(output.everything) or "Claude did not say who is signed in."
+        return Login(None, problem=problem, raw=status or {})
+    return Login(
+        status["loggedIn"],
+        auth_method=_text(status, "authMethod"),
+        api_provider=_text(status, "apiProvider"),
+        email=_text(status, "email"),
+        organization=_text(status, "orgName", "organization"),
+        subscription=_text(status, "subscriptionType"),
+        raw=status,
+    )
+
+
+def login_shell_path(env: Mapping[str, str], timeout: float = 5.0) -> str | None:
+    """The PATH that the user's login shell sets up; None on Windows, or when the shell does not say in time.
+
+    The shell's start-up files may print anything, so the answer stands between markers.
+    """
+    shell = env.get("SHELL") or _shell_of_the_user()
+    if not shell or not os.path.isabs(shell):
+        return None
+    # csh takes -l alone only, and reads its start-up file in any case.
+    options = () if os.path.basename(shell) in ("csh", "tcsh") else ("-i", "-l")
+    script = f"printf %s {_MARKER}; printenv PATH; printf %s {_MARKER}"
+    quiet = {
+        "TERM": "dumb",
+        "DISABLE_AUTO_UPDATE": "true",  # oh-my-zsh asks a question otherwise
+        "ZSH_TMUX_AUTOSTART": "false",
+        "HANDRAISE_READS_PATH": "1",  # for start-up files that want to know
+    }
+    try:
+        # What start-up files leave in the background (ssh-agent, gpg-agent) is the user's own.
+        output = _run([shell, *options, "-c", script], {**env, **quiet}, timeout, detached_too=False)
+    except StartError:
+        return None
+    found = re.search(f"{_MARKER}(.*?)\r?\n?{_MARKER}", output.stdout, re.DOTALL)
+    return found[1] or None if found else None
+
+
+def explain_failure(text: str) -> str | None:
+    """A sentence for what a CLI prints when a part of its world is missing; None for anything else."""
+    if re.search(r"git-?bash|CLAUDE_CODE_GIT_BASH_PATH", text, re.IGNORECASE):
+        return (
+            "Claude Code on Windows needs Git Bash. Install Git for Windows, or set CLAUDE_CODE_GIT_BASH_PATH to "
+            "its bash.exe."
+        )
+    if re.search(r"\bnode['’]?: (No such file|not found|command not found)|exec: node: not found", text):
+        return "Claude Code needs node, which was not found. Install Node.js, or Claude Code's own native version."
+    return None
+
+
+@dataclass(frozen=True)
+class _Output:
+    stdout: str
+    exit: Exit
+    timed_out: bool
+
+    @property
+    def everything(self) -> str:
+        return f"{self.stdout}\n{self.exit.stderr_tail}".strip()
+
+
+def _run(argv: Sequence[str], env: Mapping[str, str], timeout: float, *, detached_too: bool = True) -> _Output:
+    """Run a command with nothing to read, and end its whole tree at the deadline. Raises StartError."""
+    process = CliProcess.start(argv, _harmless_folder(env), env, detached_too=detached_too)
+    received = bytearray()
+
+    def keep(data: bytes) -> None:
+        received.extend(data[: _MAX_OUTPUT - len(received)])
+
+    reader = run_plain_thread(lambda: read_stream(process.stdout, keep), "stdout reader")
+    tail = StderrTail(process.stderr)
+    process.stdin.close()
+    timed_out = process.wait(timeout) is None
+    ended = process.close(deadlines=_ENDING, tail=tail)
+    reader.join(1.0)
+    return _Output(bytes(received).decode("utf-8", errors="replace"), ended, timed_out)
+
+
+def _harmless_folder(env: Mapping[str, str]) -> Path:
+    """Not the app's folder: a project's own settings must not have a say here."""
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or tempfile.gettempdir())
+    return home if home.is_absolute() and home.is_dir() else Path(tempfile.gettempdir())
+
+
+def _shell_of_the_user() -> str:
+    if os.name == "nt":
+        return ""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_shell
+    except KeyError:
+        return ""
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """The JSON object in a text that may have lines around it, without anything that may be a credential."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+    except ValueError:
+        return None
+    return {name: entry for name, entry in value.items() if not _SECRET.search(name)}
+
+
+def _text(status: Mapping[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := status.get(name), str)), "")
