@@ -135,6 +135,13 @@ class RawCli:
     def wait_for_result(self) -> Message:
         return self.wait_for(lambda m: m["type"] == "result")
 
+    def wait_until(self, holds: Callable[[], bool], timeout: float = DEADLINE) -> None:
+        """Asks again and again until `holds()` does."""
+        deadline = time.monotonic() + timeout
+        while not holds():
+            assert time.monotonic() < deadline, self.account(f"did not come true within {timeout} s")
+            time.sleep(0.1)
+
     def account(self, headline: str) -> str:
         """What was seen, for the message of a failed test."""
         ended = f"exited with {self.process.poll()}" if self._ended else "still running"
