@@ -18,6 +18,20 @@ from fake_cli.scenario import Scenario, ScenarioError, load
 from fake_cli.session import Session
 from fake_cli.steps import KINDS
 
+AUTH_HELP = """\
+Usage: claude auth [options] [command]
+
+Manage authentication
+
+Options:
+  -h, --help        Display help for command
+
+Commands:
+  help [command]    display help for command
+  login [options]   Sign in to your Anthropic account
+  logout [options]  Log out from your Anthropic account
+  status [options]  Show authentication status"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the stand-in; returns the exit code: the real CLI's ones, 2 for a wrong scenario, 3 for a wrong host."""
@@ -60,6 +74,8 @@ def _scenario(arguments: Arguments) -> Scenario:
 def _auth(arguments: Arguments) -> int:
     """`auth status` prints JSON, rc 1 when signed out; login and logout say that they did nothing."""
     command = arguments.words[1] if len(arguments.words) > 1 else "help"
+    if command == "help" or arguments.has("--help"):
+        return _say(AUTH_HELP)
     if command != "status":
         return _say(f"The stand-in has nothing to do for auth {command}.")
     signed_in = os.environ.get("FAKE_CLI_SIGNED_IN", "1") != "0"
