@@ -66,10 +66,14 @@ class RequestDialog(QDialog):
 
     Signals:
         decided(dict): the answer to send, emitted at most once. The dialog has hidden itself after it.
+        page_wanted(str): the person asked to open this http or https address; the host opens it.
+        file_link(str): the person clicked a link to this path; the host asks before anything is opened.
         moved_out(bool): it became a window of its own (True), or a card again (False).
     """
 
     decided = Signal(object)
+    page_wanted = Signal(str)
+    file_link = Signal(str)
     moved_out = Signal(bool)
 
     def __init__(self, name: str, context: DialogContext, parent: QWidget | None = None) -> None:

@@ -37,7 +37,7 @@ _MOVES = {
 }
 
 
-def _lay_out(text: str, font: QFont, width: int) -> QTextLayout:
+def lay_out(text: str, font: QFont, width: int) -> QTextLayout:
     """Plain text broken into lines of a width, inside words too when they are longer than a line."""
     layout = QTextLayout(text.replace("\n", "\u2028"), font)
     option = QTextOption()
@@ -53,7 +53,8 @@ def _lay_out(text: str, font: QFont, width: int) -> QTextLayout:
     return layout
 
 
-def _height(layout: QTextLayout) -> int:
+def text_height(layout: QTextLayout) -> int:
+    """The height of laid out text, in whole pixels."""
     return round(layout.boundingRect().height() + 0.49)
 
 _CHORD = (
@@ -108,9 +109,9 @@ class OptionRow(_Button):
     def row_height(self, width: int) -> int:
         """The height the row needs at a width."""
         inner = self._text_width(width)
-        height = _height(_lay_out(self._label, theme.text_font(semibold=True), inner))
+        height = text_height(lay_out(self._label, theme.text_font(semibold=True), inner))
         if self._description:
-            height += theme.px(3) + _height(_lay_out(self._description, _small_font(), inner))
+            height += theme.px(3) + text_height(lay_out(self._description, _small_font(), inner))
         return height + 2 * theme.px(_PAD) + 2 * RING
 
     def paint_row(self) -> None:
@@ -160,13 +161,13 @@ class OptionRow(_Button):
     def _paint_words(self, painter: QPainter, width: int) -> None:
         inner = self._text_width(width)
         x, y = RING + theme.px(41), RING + theme.px(_PAD)
-        label = _lay_out(self._label, theme.text_font(semibold=True), inner)
+        label = lay_out(self._label, theme.text_font(semibold=True), inner)
         painter.setPen(theme.role("text"))
         label.draw(painter, QPointF(x, y))
         if self._description:
-            y += _height(label) + theme.px(3)
+            y += text_height(label) + theme.px(3)
             painter.setPen(theme.role("soft"))
-            _lay_out(self._description, _small_font(), inner).draw(painter, QPointF(x, y))
+            lay_out(self._description, _small_font(), inner).draw(painter, QPointF(x, y))
 
     def _paint_key(self, painter: QPainter, card: QRectF) -> None:
         size = theme.px(20)

@@ -6,9 +6,8 @@ from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop import theme
-from desktop.dialogs.layouts import ContentScroll
 from desktop.dialogs.option_row import RING
-from desktop.dialogs.prose import prose_view, show_prose
+from desktop.dialogs.prose import ProseView
 from desktop.translations import tr
 from desktop.widgets import plain_label
 
@@ -26,32 +25,31 @@ class PreviewPanel(QWidget):
         frame = QFrame(self)
         frame.setProperty("role", "code")
         inner = QVBoxLayout(frame)
-        inner.setContentsMargins(theme.px(11), theme.px(8), theme.px(4), theme.px(8))
-        self._scroll = ContentScroll(frame, least=theme.px(64), limit=theme.px(_MOST))
-        self._prose = prose_view(self._scroll.content)
+        inner.setContentsMargins(theme.px(11), theme.px(10), theme.px(4), theme.px(10))
+        self.prose = ProseView("previewText", tr("Preview"), frame, limit=_MOST)
         self._hint = plain_label("", "soft", wrap=True)
-        self._scroll.column.addWidget(self._hint)
-        self._scroll.column.addWidget(self._prose)
-        self._scroll.column.addStretch(1)
-        inner.addWidget(self._scroll)
+        inner.addWidget(self._hint)
+        inner.addWidget(self.prose, 1)
         self._outer = QVBoxLayout(self)
         self._outer.addWidget(frame)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
 
     def show_preview(self, label: str, markdown: str) -> None:
         """Show an option's preview."""
-        self.setAccessibleName(tr("Preview of “{label}”", label=label))
+        words = tr("Preview of “{label}”", label=label)
+        self.setAccessibleName(words)
+        self.prose.setAccessibleName(words)
         self._hint.hide()
-        self._prose.show()
+        self.prose.show()
         if markdown != self._shown:
             self._shown = markdown
-            show_prose(self._prose, markdown)
-            self._scroll.verticalScrollBar().setValue(0)
+            self.prose.set_markdown(markdown)
+            self.prose.verticalScrollBar().setValue(0)
 
     def show_hint(self, sentence: str) -> None:
         """Say why there is no preview to be seen."""
         self.setAccessibleName(sentence)
-        self._prose.hide()
+        self.prose.hide()
         self._hint.setText(sentence)
         self._hint.show()
 

@@ -49,6 +49,7 @@ class QuestionDialog(RequestDialog):
             self.body.addWidget(page)
         for page in self.pages:
             page.changed.connect(self._refresh)
+            page.preview.prose.file_link.connect(self.file_link)
         self.review.change.connect(self.go)
         self.reply.changed.connect(self._refresh)
         self._show_step()
