@@ -57,6 +57,7 @@ _log = logging.getLogger(__name__)
 
 _INTERRUPTED = "[Request interrupted by user"
 _LOCAL_OUTPUT = re.compile(r"\A\s*<local-command-(stdout|stderr)>(.*?)(?:</local-command-\1>)?\s*\Z", re.DOTALL)
+_SYNTHETIC = "<synthetic>"  # the `model` of what the CLI itself says; its usage is all zeros
 _COMPACTED_OUTPUT = "Compacted"
 _CLEARING = ("/clear", "/reset", "/new")
 _BLOCK_ACTIVITY: dict[object, Activity] = {
@@ -194,6 +195,8 @@ class Conversation(ConversationState):
             self._asked = {request_id: request}
             self._base, self._activity = "starting", ""
             self._state_is_told = self._turn_began = self._spoke = self._interrupted = False
+            title = request.get("title")
+            self._learn(title=title if isinstance(title, str) else "")
 
     # What the CLI says: control
 
@@ -296,7 +299,8 @@ class Conversation(ConversationState):
         self._notices.retry_over()
         self._spoke = self._spoke or spoke
         self._running("tool" if any(isinstance(block, ToolUseBlock) for block in message.content) else "writing")
-        self._learn_usage(message.usage, fresh=False)
+        if message.model != _SYNTHETIC:
+            self._learn_usage(message.usage, fresh=False)
 
     def _on_user(self, message: UserMessage) -> None:
         results = [block for block in message.content if isinstance(block, ToolResultBlock)]

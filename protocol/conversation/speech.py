@@ -8,13 +8,14 @@ share one `message_id`. Subagents stream at the same time, told apart by `parent
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from protocol.conversation.items import Item, StreamedItem, TextItem, ThinkingItem, ToolItem, grow
 from protocol.conversation.tools import Tools
 from protocol.conversation.transcript import Transcript
 from protocol.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 
+_Streamed = TypeVar("_Streamed", TextItem, ThinkingItem)
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 _EMPTY = "(no content)"  # what the CLI puts where a local command has nothing to say
 
@@ -30,7 +31,7 @@ class _Stream:
 
     message_id: str
     open: dict[int, Item] = field(default_factory=dict)
-    unconfirmed: list[StreamedItem] = field(default_factory=list)
+    unconfirmed: list[StreamedItem | ToolItem] = field(default_factory=list)
 
 
 class Speech:
@@ -78,6 +79,8 @@ class Speech:
         if kind in _TOOL_USES and isinstance(tool_use_id, str) and tool_use_id:
             item = self._tools.begin(tool_use_id, name if isinstance(name, str) else "", parent, "streaming")
             stream.open[index] = item
+            if item.status == "streaming":
+                stream.unconfirmed.append(item)
         else:
             stream.open.pop(index, None)  # text and thinking get their item with the first words
 
@@ -92,23 +95,24 @@ class Speech:
             if isinstance(piece, str) and piece and item.status == "streaming":
                 self._tools.stream(item, piece)
             return
-        kind = TextItem if delta.get("type") == "text_delta" else ThinkingItem
-        piece = delta.get("text" if kind is TextItem else "thinking")
+        is_text = delta.get("type") == "text_delta"
+        piece = delta.get("text" if is_text else "thinking")
         if not isinstance(piece, str) or not piece:
             return
         if not isinstance(item, StreamedItem):
-            item = self._new(kind, parent, stream.message_id, streaming=True)
+            kind = TextItem if is_text else ThinkingItem
+            item = kind(
+                self._transcript.new_id(),
+                parent_tool_use_id=parent,
+                message_id=stream.message_id,
+                streaming=True,
+            )
             stream.open[index] = item
             stream.unconfirmed.append(item)
             self._transcript.add(item)
         if item.streaming:  # else its whole text is here already
             grow(item, piece)
             self._transcript.touch(item)
-
-    def _new(
-        self, kind: type[TextItem] | type[ThinkingItem], parent: str | None, message_id: str, *, streaming: bool
-    ) -> TextItem | ThinkingItem:
-        return kind(self._transcript.new_id(), parent_tool_use_id=parent, message_id=message_id, streaming=streaming)
 
     def _stop(self, item: Item | None) -> None:
         if isinstance(item, ToolItem):
@@ -122,9 +126,10 @@ class Speech:
         stream = self._streams.pop(parent, None)
         if stream is None:
             return
-        for item in stream.open.values():
-            self._stop(item)
         for item in stream.unconfirmed:
+            if isinstance(item, ToolItem):
+                self._tools.abandoned(item)
+                continue
             item.streaming = False
             if isinstance(item, TextItem):
                 item.aborted = True
@@ -141,47 +146,62 @@ class Speech:
             elif isinstance(block, ThinkingBlock):
                 self._thinking(block, message)
             elif isinstance(block, ToolUseBlock):
+                self._confirm_tool(block.id, message.parent_tool_use_id)
                 self._tools.use(block, message.parent_tool_use_id, _display_name(message, block.id))
             elif isinstance(block, ToolResultBlock):  # of a tool that the API ran itself
                 self._tools.result(block, block.content, {})
         return spoke
 
     def _text(self, block: TextBlock, message: AssistantMessage) -> bool:
-        item = self._confirm(TextItem, message)
+        item = self._confirm(TextItem, block.text, message)
         if item is None:
             if not block.text.strip() or block.text == _EMPTY:
                 return False
-            item = self._new(TextItem, message.parent_tool_use_id, message.message_id, streaming=False)
+            item = TextItem(
+                self._transcript.new_id(),
+                parent_tool_use_id=message.parent_tool_use_id,
+                message_id=message.message_id,
+            )
             self._transcript.add(item)
-        assert isinstance(item, TextItem)
         item.text, item.streaming, item.aborted = block.text, False, message.aborted
         self._transcript.touch(item)
         return True
 
     def _thinking(self, block: ThinkingBlock, message: AssistantMessage) -> None:
-        item = self._confirm(ThinkingItem, message)
+        item = self._confirm(ThinkingItem, block.thinking, message)
         if item is None:
             if not block.thinking.strip():
                 return
-            item = self._new(ThinkingItem, message.parent_tool_use_id, message.message_id, streaming=False)
+            item = ThinkingItem(
+                self._transcript.new_id(),
+                parent_tool_use_id=message.parent_tool_use_id,
+                message_id=message.message_id,
+            )
             self._transcript.add(item)
-        assert isinstance(item, ThinkingItem)
         item.text, item.streaming = block.thinking or item.text, False
         item.duration_ms = message.thinking_duration_ms
         self._transcript.touch(item)
 
-    def _confirm(
-        self, kind: type[TextItem] | type[ThinkingItem], message: AssistantMessage
-    ) -> TextItem | ThinkingItem | None:
-        """The streamed item whose whole text this message brings: the oldest of its kind that none has brought yet."""
+    def _confirm(self, kind: type[_Streamed], text: str, message: AssistantMessage) -> _Streamed | None:
+        """The streamed item that this message tells again: the oldest of its kind that none has told again yet.
+
+        Where the ids differ (a gateway that makes up its own), the text must be the same.
+        """
         stream = self._streams.get(message.parent_tool_use_id)
-        if stream is None or stream.message_id != message.message_id:
-            return None
-        for index, item in enumerate(stream.unconfirmed):
+        for index, item in enumerate(stream.unconfirmed if stream else ()):
             if isinstance(item, kind):
+                if stream is None or (stream.message_id != message.message_id and item.text != text):
+                    return None
                 del stream.unconfirmed[index]
                 return item
         return None
+
+    def _confirm_tool(self, tool_use_id: str, parent: str | None) -> None:
+        stream = self._streams.get(parent)
+        if stream is not None:
+            stream.unconfirmed = [
+                item for item in stream.unconfirmed if not isinstance(item, ToolItem) or item.tool_use_id != tool_use_id
+            ]
 
     # Ends
 

@@ -93,6 +93,11 @@ class Tools:
             item.input = value if isinstance(value, dict) else {}
         self._transcript.touch(item)
 
+    def abandoned(self, item: ToolItem) -> None:
+        """The call streamed but never became part of a message, so it never ran."""
+        if item.tool_use_id in self._open and item.status in ("streaming", "running"):
+            self._finish(item, "interrupted")
+
     def use(self, block: ToolUseBlock, parent: str | None, display_name: str) -> None:
         """The finished call, streamed before or not."""
         item = self.begin(block.id, block.name, parent, "running")
@@ -154,6 +159,7 @@ class Tools:
         item.input = item.input or request.input
         item.agent = item.agent or self._agents.get(request.agent_id, "")
         item.status = "waiting"
+        self._open[item.tool_use_id] = item
         self._transcript.touch(item)
         return item
 

@@ -98,7 +98,10 @@ class UserMessages:
         item = self._by_uuid.get(message.uuid)
         if item is None:
             text = text_of(message.content)
-            item = next((item for item in self._open if item.text == text), None)
+            same = [item for item in self._open if item.text == text]
+            waiting = [item for item in self._open if item.state != "started"]
+            candidates = same or waiting  # the CLI may have rewritten the text
+            item = candidates[0] if candidates else None
         if item is None:
             item = self._add(message.content, message.uuid, "queued")
             self._open.append(item)
