@@ -66,6 +66,7 @@ QPushButton[role="chip"]:checked {
 }
 QPushButton[role="chip"]:focus { border: 2px solid $accent; padding: 1px ${pad_x1}px; }
 
+QAbstractScrollArea { background: transparent; border: none; }
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox, QDateEdit, QDateTimeEdit {
     background: $card; border: 1px solid $line; border-radius: ${radius_control}px;
     padding: ${pad_y}px ${pad_field}px; selection-background-color: $accent; selection-color: $on_accent;
@@ -90,7 +91,6 @@ QMenu::item:disabled { color: $soft; }
 QMenu::separator { height: 1px; background: $line; margin: 4px 6px; }
 QToolTip { background: $card; color: $text; border: 1px solid $line; padding: 4px 6px; }
 
-QAbstractScrollArea { background: transparent; border: none; }
 QScrollArea > QWidget > QWidget { background: transparent; }
 QListView, QTreeView { background: transparent; border: none; outline: none; }
 QScrollBar:vertical { background: transparent; width: ${bar}px; margin: 0; }
