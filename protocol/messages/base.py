@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from protocol.messages.fields import Object
+
 
 class WireModel(BaseModel):
     """One JSON object from the CLI, read-only. Unknown fields survive, as attributes and in `raw`.
@@ -14,11 +16,9 @@ class WireModel(BaseModel):
         raw: the original object itself, not a copy; empty where a program built the model by hand.
     """
 
-    model_config = ConfigDict(
-        extra="allow", frozen=True, populate_by_name=True, protected_namespaces=(), arbitrary_types_allowed=True
-    )
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, protected_namespaces=())
 
-    raw: dict[str, Any] = Field(default_factory=dict, repr=False)
+    raw: Object = Field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Self:
