@@ -27,9 +27,9 @@ def paint_card(widget: QWidget, *, embedded: bool) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     # Painted, not a QGraphicsEffect: an effect renders the whole card off screen at each key stroke.
     for spread in range(SHADOW, 0, -1):
-        strength = (1 - spread / (SHADOW + 1)) ** 2
-        painter.setBrush(QColor(0, 0, 0, round((9 if theme.is_dark() else 4) * strength) + 1 if spread < 12 else 1))
-        grown = card.adjusted(-spread, -spread / 2 + 2, spread, spread)
+        nearness = 1 - spread / SHADOW
+        painter.setBrush(QColor(0, 0, 0, 1 + round((9 if theme.is_dark() else 2.6) * nearness * nearness)))
+        grown = card.adjusted(-spread + 1, -spread / 2 + 2, spread - 1, spread)
         painter.drawRoundedRect(grown, radius + spread, radius + spread)
     painter.setBrush(theme.role("card"))
     painter.setPen(QPen(theme.role("line"), 1))

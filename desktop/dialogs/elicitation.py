@@ -11,7 +11,9 @@ from desktop import theme
 from desktop.dialogs.base import DialogContext, RequestDialog
 from desktop.dialogs.detail import DetailText
 from desktop.dialogs.form_field import FieldRow
+from desktop.dialogs.framed import Framed
 from desktop.dialogs.layouts import ContentScroll
+from desktop.dialogs.option_row import RING
 from desktop.translations import tr
 from desktop.widgets import button, plain_label
 from protocol import permissions
@@ -42,16 +44,16 @@ class ElicitationDialog(RequestDialog):
         self._title = title
         self.header.left.addWidget(plain_label(tr("MCP server {name}", name=server), "title"))
         self._scroll = ContentScroll(self, least=theme.px(140))
-        side = theme.px(16)
+        side = theme.px(16) - RING
         self._scroll.column.setContentsMargins(side, 0, side, theme.px(4))
         self._scroll.column.setSpacing(theme.px(12))
         self.body.addWidget(self._scroll)
         message = plain_label(make_visible(self.form.message) or title, "question", wrap=True)
         message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._scroll.column.addWidget(message)
+        self._scroll.add(message, RING)
         self.rows = [] if self._is_page else [FieldRow(field, self._scroll.content) for field in self.form.fields]
         for row in self.rows:
-            self._scroll.column.addWidget(row)
+            self._scroll.add(row)
         if self._is_page:
             self._build_page()
         self._build_footer()
@@ -94,17 +96,16 @@ class ElicitationDialog(RequestDialog):
         self.decide(permissions.accept(None if self._is_page else content))
 
     def _build_page(self) -> None:
-        column = self._scroll.column
         words = tr("It wants you to open this page. Look at the address first: it comes from the server.")
-        column.addWidget(plain_label(words, "soft", wrap=True))
+        self._scroll.add(plain_label(words, "soft", wrap=True), RING)
         self.address = DetailText(make_visible(self.form.url), self._scroll.content)
         self.address.setObjectName("elicitationUrl")
         self.address.setAccessibleName(tr("Address of the page"))
-        column.addWidget(self.address)
+        self._scroll.add(Framed(self.address, self._scroll.content), RING)
         if not is_web_address(self.form.url):
             problem = plain_label(tr("This is no ordinary web address, so it is not opened from here."), wrap=True)
             problem.setProperty("tone", "careful")
-            column.addWidget(problem)
+            self._scroll.add(problem, RING)
 
     def _build_footer(self) -> None:
         cancel = button(tr("Close"), "cancelElicitation", "quiet", self)

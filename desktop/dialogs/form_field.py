@@ -9,6 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QVBoxLayout, QWidget
 
 from desktop import theme
+from desktop.dialogs.layouts import inset_row
 from desktop.dialogs.option_row import RING, CheckRow
 from desktop.dialogs.writing_field import WritingField
 from desktop.translations import tr
@@ -39,19 +40,19 @@ class FieldRow(QWidget):
         column.setSpacing(theme.px(4))
         if field.kind != "boolean":
             shown = title if field.required else tr("{title} (optional)", title=title)
-            column.addWidget(plain_label(shown, "semibold", wrap=True))
+            column.addLayout(inset_row(plain_label(shown, "semibold", wrap=True), RING))
             if field.description:
-                column.addWidget(plain_label(make_visible(field.description), "soft", wrap=True))
+                column.addLayout(inset_row(plain_label(make_visible(field.description), "soft", wrap=True), RING))
         self.control = self._make_control(title)
         self.control.setObjectName(f"field_{field.name}")
         self.control.setAccessibleName(title)
         self.control.setAccessibleDescription(make_visible(field.description))
-        column.addWidget(self.control)
+        column.addLayout(inset_row(self.control, 0 if field.kind in ("boolean", "choices") else RING))
         self._problem = plain_label("", wrap=True)
         self._problem.setObjectName(f"problem_{field.name}")
         self._problem.setProperty("tone", "bad")
         self._problem.hide()
-        column.addWidget(self._problem)
+        column.addLayout(inset_row(self._problem, RING))
 
     def given(self) -> Any:
         """What is given, as `check_field` takes it."""
@@ -129,7 +130,7 @@ class FieldRow(QWidget):
     def _make_choices(self) -> QWidget:
         group = QWidget(self)
         column = QVBoxLayout(group)
-        column.setContentsMargins(-RING, 0, -RING, 0)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         defaults = self.field.default if isinstance(self.field.default, list) else []
         self._rows = [CheckRow(make_visible(title), "", "", group) for _, title in self.field.choices]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLayoutItem, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop import theme
 
@@ -156,6 +156,14 @@ class SplitRow(QWidget):
             y += height + (theme.px(8) if height else 0)
 
 
+def inset_row(widget: QWidget, inset: int) -> QHBoxLayout:
+    """A layout that holds one widget with room at its sides."""
+    row = QHBoxLayout()
+    row.setContentsMargins(inset, 0, inset, 0)
+    row.addWidget(widget)
+    return row
+
+
 class ContentScroll(QScrollArea):
     """A scroll area that wants to be as high as its content, up to a limit, and can be pressed down to a few lines.
 
@@ -179,6 +187,10 @@ class ContentScroll(QScrollArea):
         self.setWidget(self.content)
         self.content.installEventFilter(self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def add(self, widget: QWidget, inset: int = 0) -> None:
+        """Add a widget, with room at both sides. Rows bring their own, for the focus ring; other widgets do not."""
+        self.column.addLayout(inset_row(widget, inset))
 
     def content_height(self) -> int:
         """How high the content is at the present width, without a limit."""

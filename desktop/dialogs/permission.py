@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from desktop import theme
 from desktop.dialogs.base import DialogContext, RequestDialog
 from desktop.dialogs.choice_row import ChoiceRow
-from desktop.dialogs.detail import DetailText
+from desktop.dialogs.detail import DetailDiff, DetailText, diff_of
+from desktop.dialogs.framed import Framed
 from desktop.dialogs.layouts import ContentScroll
 from desktop.dialogs.option_row import RING
 from desktop.dialogs.permission_view import permission_view
@@ -37,9 +39,9 @@ class PermissionDialog(RequestDialog):
             self.header.left.addWidget(plain_label(tr("MCP server {name}", name=self.view.server), "soft"))
         self._scroll = ContentScroll(self, least=theme.px(140))
         self._column = self._scroll.column
-        side = theme.px(16)
-        self._column.setContentsMargins(side, 0, side, theme.px(4))
-        self._column.setSpacing(theme.px(6))
+        side = theme.px(16) - RING
+        self._column.setContentsMargins(side, 0, side, 0)
+        self._column.setSpacing(0)
         self.body.addWidget(self._scroll)
         self._build_words()
         self._build_detail()
@@ -71,44 +73,53 @@ class PermissionDialog(RequestDialog):
         self.enter_pressed()
 
     def _build_words(self) -> None:
-        self._column.addWidget(plain_label(str(self.view.question), "question", wrap=True))
+        self._scroll.add(plain_label(str(self.view.question), "question", wrap=True), RING)
+        self._column.addSpacing(theme.px(6))
         for line in self.view.lines:
-            self._column.addWidget(plain_label(str(line), "soft", wrap=True))
+            self._scroll.add(plain_label(str(line), "soft", wrap=True), RING)
+            self._column.addSpacing(theme.px(4))
         if self.view.has_hidden:
             words = tr("Careful: this contains characters that cannot be seen. They are shown as ⟨U+…⟩.")
             warning = plain_label(f"⚠ {words}", wrap=True)
             warning.setObjectName("hiddenWarning")
             warning.setProperty("tone", "careful")
-            self._column.addWidget(warning)
+            self._scroll.add(warning, RING)
+            self._column.addSpacing(theme.px(4))
 
     def _build_detail(self) -> None:
-        self.detail: QWidget = DetailText(self.view.detail, self._scroll.content)
+        content = self._scroll.content
+        rows = diff_of(self._request.tool_name, self._request.input) if self.view.kind == "edit" else []
+        if rows:
+            path = plain_label(self.view.path, "semibold", wrap=True)
+            path.setObjectName("permissionPath")
+            path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._scroll.add(path, RING)
+        self.detail: QWidget = DetailDiff(rows, content) if rows else DetailText(self.view.detail, content)
         self.detail.setObjectName("permissionDetail")
-        self.detail.setAccessibleName(tr("What would run"))
-        self._column.addWidget(self.detail)
+        self.detail.setAccessibleName(tr("What would change") if rows else tr("What would run"))
+        self._column.addSpacing(theme.px(4))
+        self._scroll.add(Framed(self.detail, content, ground="card" if rows else "code"), RING)
+        self._column.addSpacing(theme.px(10))
 
     def _build_suggestions(self) -> None:
         self.always: list[ChoiceRow] = []
         offered = permissions.suggestions(self._request)
         if not offered:
             return
-        self._column.addWidget(plain_label(tr("Allow this, and from now on:"), "soft"))
-        rows = QVBoxLayout()
-        rows.setContentsMargins(-RING, -RING, -RING, -RING)
-        rows.setSpacing(0)
+        self._scroll.add(plain_label(tr("Allow this, and from now on:"), "soft"), RING)
         for number, suggestion in enumerate(offered):
             words = tr(suggestion.words.template, **suggestion.words.values)
             row = ChoiceRow(words, f"allowAlways_{number}", self._scroll.content)
             row.clicked.connect(lambda _checked=False, chosen=suggestion: self._allow(chosen))
             self.guard.protect(row)
             self.always.append(row)
-            rows.addWidget(row)
-        self._column.addLayout(rows)
+            self._scroll.add(row)
+        self._column.addSpacing(theme.px(6))
 
     def _build_reason(self) -> None:
         hint = tr("To refuse: say why, or what to do instead (optional)")
         self.reason = WritingField("denyReason", tr("Reason for refusing"), hint, self._scroll.content)
-        self._column.addWidget(self.reason)
+        self._scroll.add(self.reason, RING)
 
     def _build_footer(self) -> None:
         stop = button(tr("Deny and stop"), "denyAndStop", "quiet", self)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop import theme
 from desktop.dialogs.base import DialogContext, RequestDialog
+from desktop.dialogs.framed import Framed
+from desktop.dialogs.layouts import inset_row
 from desktop.dialogs.prose import ProseView
 from desktop.dialogs.writing_field import WritingField
 from desktop.translations import tr
@@ -31,11 +33,12 @@ class PlanDialog(RequestDialog):
         self.plan = ProseView("planText", tr("The plan"), self, limit=420)
         self.plan.set_markdown(text or tr("Claude sent no text with this plan. It may be in the conversation above."))
         self.plan.file_link.connect(self.file_link)
-        self.body.addLayout(_indented(self.plan, side, theme.px(8)), 1)
+        frame = Framed(self.plan, self, ground="card", pad=10)
+        self.body.addLayout(inset_row(frame, side), 1)
         hint = tr("To keep planning: say what should be different (optional)")
         self.feedback = WritingField("planFeedback", tr("Feedback on the plan"), hint, self)
         self.feedback.textChanged.connect(self._refresh)
-        self.body.addLayout(_indented(self.feedback, side, side))
+        self.body.addLayout(inset_row(self.feedback, side))
         self._build_footer()
 
     def summary(self) -> str:
@@ -86,10 +89,3 @@ class PlanDialog(RequestDialog):
             self.ask_in_card(sentence, tr("Begin"), lambda: self.decide(result))
         else:
             self.decide(result)
-
-
-def _indented(widget: QWidget, left: int, right: int) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setContentsMargins(left, 0, right, 0)
-    row.addWidget(widget)
-    return row

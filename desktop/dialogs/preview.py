@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop import theme
@@ -28,6 +28,7 @@ class PreviewPanel(QWidget):
         inner.setContentsMargins(theme.px(11), theme.px(10), theme.px(4), theme.px(10))
         self.prose = ProseView("previewText", tr("Preview"), frame, limit=_MOST)
         self._hint = plain_label("", "soft", wrap=True)
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
         inner.addWidget(self._hint)
         inner.addWidget(self.prose, 1)
         self._outer = QVBoxLayout(self)

@@ -16,7 +16,7 @@ from protocol.permissions import make_visible
 _WIDEST = 150
 """How wide a chip may grow, in logical pixels at 100 %. Headers are meant to have 12 characters; some have 44."""
 
-_SIGNS: dict[Mark, str] = {"open": "", "answered": "✓", "skipped": "–", "incomplete": "…"}
+_SIGNS: dict[Mark, str] = {"open": "", "answered": "✓", "skipped": "–", "incomplete": "!"}
 
 
 def mark_in_words(mark: Mark) -> str:

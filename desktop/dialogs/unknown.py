@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from desktop import theme
 from desktop.dialogs.base import DialogContext, RequestDialog
 from desktop.dialogs.detail import DetailText
+from desktop.dialogs.framed import Framed
 from desktop.dialogs.layouts import ContentScroll
 from desktop.dialogs.permission_view import readable_json
 from desktop.translations import tr
@@ -37,7 +38,7 @@ class UnknownDialog(RequestDialog):
         self.detail = DetailText(make_visible(readable_json(raw)), scroll.content)
         self.detail.setObjectName("unknownDetail")
         self.detail.setAccessibleName(tr("The request as it came"))
-        scroll.column.addWidget(self.detail)
+        scroll.column.addWidget(Framed(self.detail, scroll.content))
         self.body.addWidget(scroll)
         self.refuse_button = button(tr("Refuse"), "refuse", "outline", self)
         self.refuse_button.clicked.connect(self.refuse)

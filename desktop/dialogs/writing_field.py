@@ -29,7 +29,6 @@ class WritingField(QPlainTextEdit):
         self.setPlaceholderText(hint)
         self._lines = (least_lines, most_lines)
         self._free_enter = free_enter
-        set_role(self, "field")
         self.setTabChangesFocus(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(1)
