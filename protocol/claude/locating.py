@@ -148,7 +148,8 @@ class _Search:
         name = "node.exe" if self.platform == "win32" else "node"
         login = split_path(self.login_path, self.platform)
         others = known_folders(self.env, self.platform, self.home)
-        for folder in (*self._path(), *login, beside, *others):
+        # The node beside it is the one it was installed with; another may be too old.
+        for folder in (beside, *self._path(), *login, *others):
             node = folder / name
             if os.path.isfile(node) and os.access(node, os.X_OK):
                 return node

@@ -11,7 +11,7 @@ SCRIPTS = (".js", ".mjs", ".cjs")
 BATCH = (".cmd", ".bat")
 
 FindNode = Callable[[Path], Path | None]
-"""Where `node` is, given the folder of the script (installers put it there); None when there is none."""
+"""Where `node` is, given the folder where it is likely: that of the script or its shim. None when there is none."""
 
 # "%~dp0" and "%dp0%" both stand for the shim's own folder, in the shims of npm, pnpm, yarn and bun.
 _SHIM_TARGET = re.compile(r"%(?:~dp0|dp0%)\\?([^\"%\r\n]+?\.(?:exe|js|mjs|cjs))\"?", re.IGNORECASE)
@@ -29,7 +29,7 @@ def runnable(path: Path, platform: str, find_node: FindNode) -> tuple[str, ...]:
     """
     _check_file(path)
     if path.suffix.lower() in SCRIPTS and (platform == "win32" or not os.access(path, os.X_OK)):
-        return _with_node(path, find_node)
+        return _with_node(path, path.parent, find_node)
     if platform == "win32":
         return _windows(path, find_node)
     if not os.access(path, os.X_OK):
@@ -46,8 +46,8 @@ def _check_file(path: Path) -> None:
         raise Unusable(f"{path} is a folder, not a program.")
 
 
-def _with_node(script: Path, find_node: FindNode, options: Sequence[str] = ()) -> tuple[str, ...]:
-    node = find_node(script.parent)
+def _with_node(script: Path, beside: Path, find_node: FindNode, options: Sequence[str] = ()) -> tuple[str, ...]:
+    node = find_node(beside)
     if node is None:
         raise Unusable(
             f"{script} needs node, which was not found. Install Node.js, or Claude Code's own native version."
@@ -59,7 +59,7 @@ def _posix(path: Path, find_node: FindNode) -> tuple[str, ...]:
     interpreter, *options = _interpreter(path) or [""]
     if interpreter == "node":
         # Named outright, since the PATH of a desktop's launcher often has none.
-        return _with_node(path, find_node, options)
+        return _with_node(path, path.parent, find_node, options)
     if interpreter.startswith("/") and not os.path.exists(interpreter):
         raise Unusable(f"{path} needs {interpreter}, which does not exist.")
     return (str(path),)
@@ -89,7 +89,7 @@ def _windows(path: Path, find_node: FindNode) -> tuple[str, ...]:
     target = _behind_shim(path)
     if target.suffix.lower() == ".exe":
         return (str(target),)
-    return _with_node(target, find_node)
+    return _with_node(target, path.parent, find_node)
 
 
 def _behind_shim(shim: Path) -> Path:
