@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from protocol.conversation import Change
 from protocol.process import Ladder
+from protocol.pump import RunThread, run_plain_thread
 from protocol.session import Session, SessionOptions
 
 T = TypeVar("T")
@@ -75,10 +76,11 @@ class Peer:
 
     Attributes:
         changes: everything the session's listener was told, and `batches` how much of it at a time.
+        told_on: the threads it was told on.
         traffic: what the wire log saw, as (direction, message).
     """
 
-    def __init__(self, folder: Path, script: str, **options: Any) -> None:
+    def __init__(self, folder: Path, script: str, *, run_thread: RunThread = run_plain_thread, **options: Any) -> None:
         self.folder = folder
         program = folder / "peer.py"
         program.write_text(PRELUDE + textwrap.dedent(script), encoding="utf-8")
@@ -86,11 +88,13 @@ class Peer:
         self.options = SessionOptions((sys.executable, "-S", str(program)), folder, dict(os.environ), **options)
         self.changes: list[Change] = []
         self.batches: list[int] = []
+        self.told_on: set[threading.Thread] = set()
         self.traffic: list[tuple[str, Any]] = []
         self._news = asyncio.Event()
         self.session = Session(
             self.options,
             on_changes=self._listen,
+            run_thread=run_thread,
             log=lambda direction, message: self.traffic.append((direction, message)),
         )
 
@@ -104,6 +108,7 @@ class Peer:
     def _listen(self, changes: Sequence[Change]) -> None:
         self.changes += changes
         self.batches.append(len(changes))
+        self.told_on.add(threading.current_thread())
         self._news.set()
 
     async def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
