@@ -99,7 +99,8 @@ class Turn:
             "additional_directories": session.arguments.lists.get("--add-dir", []),
             "fast_mode_state": "off",
         }
-        session.system("init", **fields)
+        uuids = self.speaker.marks.get("user_message_uuids")
+        session.system("init", **fields, **({"user_message_uuids": uuids} if uuids else {}))
 
     def send_result(self, **fields: Any) -> None:
         """The result with what every result carries; `fields` say what this one is about."""

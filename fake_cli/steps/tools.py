@@ -14,10 +14,8 @@ from fake_cli.steps.base import Finish, Runner, tool_step
 
 ACCEPTED = {"permission_decision": {"decision": "accept", "source": "user_temporary"}}
 ACCEPTED_BY_RULE = {"permission_decision": {"decision": "accept", "source": "config"}}
-DENIED = {
-    "non_execution_kind": "permission-rule",
-    "permission_decision": {"decision": "reject", "source": "user_reject"},
-}
+ACCEPTED_BY_MODE = {"permission_decision": {"decision": "accept", "source": "config", "reason_type": "mode"}}
+DENIED = {"decision": "reject", "source": "user_reject"}
 
 
 @dataclass
@@ -77,7 +75,8 @@ class Permission:
     async def decision(self) -> Decision:
         """Raises Stopped when the person denied and stopped the turn with it."""
         if self._verdict == "allow":
-            return Decision(True, {"updatedInput": self._tool.shown}, {"decision": "allowed", "by": "mode"})
+            meta = ACCEPTED_BY_RULE if self._tool.fields is None else ACCEPTED_BY_MODE
+            return Decision(True, {"updatedInput": self._tool.shown}, {"decision": "allowed", "by": "mode"}, meta)
         if self._verdict == "deny":
             return self._denied_by_mode()
         self.ask()
@@ -87,12 +86,12 @@ class Permission:
             self._runner.speaker.rejected(self._tool.tool_use_id)
             return Decision(False, {}, {"decision": "withdrawn"}, asked=True)
         if reply.error is not None:
-            return self._denied(f"Tool permission request failed: {reply.error}", "refused")
+            return self._denied(f"Tool permission request failed: {reply.error}", "refused", "other")
         if reply.response.get("behavior") == "allow":
             return self._allowed(reply.response)
         message = reply.response.get("message")
         if not isinstance(message, str) or reply.response.get("behavior") != "deny":
-            return self._denied(facts.INVALID_RESULT, "invalid")  # only with --lenient
+            return self._denied(facts.INVALID_RESULT, "invalid", "other")  # only with --lenient
         if reply.response.get("interrupt"):
             raise Stopped
         return self._denied(message, "denied")
@@ -130,9 +129,13 @@ class Permission:
                    "updates": updates}
         return Decision(True, response, outcome, ACCEPTED, asked=True)
 
-    def _denied(self, message: str, decision: str) -> Decision:
-        self._runner.speaker.tool_result(self._tool.tool_use_id, message, is_error=True,
-                                         structured=f"Error: {message}", meta=DENIED)
+    def _denied(self, message: str, decision: str, reason: str | None = None) -> Decision:
+        """`reason`: why it was not the person who denied it."""
+        why = {"decision": "reject", "source": "config", "reason_type": reason} if reason else DENIED
+        self._runner.speaker.tool_result(
+            self._tool.tool_use_id, message, is_error=True, structured=f"Error: {message}",
+            meta={"non_execution_kind": "permission-rule", "permission_decision": why},
+        )
         self._runner.turn.deny(self._tool.tool_use_id, self._tool.name, self._tool.shown)
         return Decision(False, {}, {"decision": decision, "message": message}, asked=True)
 
@@ -142,7 +145,7 @@ class Permission:
                    "STOP and explain to the user what you were trying to do.")
         self._runner.session.system("permission_denied", tool_name=name, tool_use_id=self._tool.tool_use_id,
                                     decision_reason_type="mode", message=message)
-        return self._denied(message, "denied by mode")
+        return self._denied(message, "denied by mode", "mode")
 
 
 def _verdict(runner: Runner, tool: ToolUse) -> str:
