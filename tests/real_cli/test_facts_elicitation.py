@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
+from tests.helpers.mcp import mcp_config
 from tests.helpers.raw_cli import RawCli
 from tests.helpers.real_cli import RealCli
 from tests.real_cli.model import ScriptedModel, ToolUse
-
-SERVER = Path(__file__).with_name("mcp_server.py")
-
-
-def mcp_config(folder: Path) -> Path:
-    """A configuration file that starts the tests' own MCP server, named `demo`."""
-    path = folder / "mcp.json"
-    server = {"type": "stdio", "command": sys.executable, "args": [str(SERVER)]}
-    path.write_text(json.dumps({"mcpServers": {"demo": server}}), encoding="utf-8")
-    return path
 
 
 def test_the_form_reaches_the_host_and_what_was_filled_in_reaches_the_server(

@@ -10,37 +10,7 @@ import pytest
 from tests.helpers.raw_cli import Message, RawCli
 from tests.helpers.real_cli import RealCli
 from tests.real_cli.model import ScriptedModel, ToolUse
-
-QUESTIONS: list[dict[str, Any]] = [
-    {
-        "question": "Which database should we use?",
-        "header": "Database",
-        "options": [
-            {"label": "PostgreSQL", "description": "A server"},
-            {"label": "SQLite", "description": "A file"},
-        ],
-        "multiSelect": False,
-    },
-    {
-        "question": "Which features do you want?",
-        "header": "Features",
-        "options": [
-            {"label": "Search, full text", "description": "Slow to build"},
-            {"label": "Search", "description": "By title"},
-            {"label": "Export", "description": "As CSV"},
-        ],
-        "multiSelect": True,
-    },
-]
-
-
-def ask(questions: list[dict[str, Any]], tool_id: str = "") -> ToolUse:
-    return ToolUse("AskUserQuestion", {"questions": questions}, id=tool_id)
-
-
-def one_question(text: str, *labels: str) -> dict[str, Any]:
-    options = [{"label": label, "description": f"About {label}"} for label in labels]
-    return {"question": text, "header": "Choice", "options": options, "multiSelect": False}
+from tests.real_cli.scripts import QUESTIONS, ask, one_question
 
 
 def allow(request: Message, answers: dict[str, str] | None = None, **more: Any) -> Message:
