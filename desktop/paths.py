@@ -1,0 +1,40 @@
+"""Where this program keeps its files. Nothing here creates anything.
+
+The variables HANDRAISE_CONFIG_DIR, HANDRAISE_DATA_DIR and HANDRAISE_LOG put them elsewhere, for tests and for people
+who carry their settings along.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+
+_NAME = "handraise"
+
+
+def config_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """The folder of the settings."""
+    return _named(env, "HANDRAISE_CONFIG_DIR") or platformdirs.user_config_path(_NAME, appauthor=False)
+
+
+def data_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """The folder of drafts, tokens and everything else that is kept."""
+    return _named(env, "HANDRAISE_DATA_DIR") or platformdirs.user_data_path(_NAME, appauthor=False)
+
+
+def log_file(env: Mapping[str, str] = os.environ) -> Path:
+    """The log: where the system keeps logs, but inside the data folder once that was put elsewhere."""
+    named = _named(env, "HANDRAISE_LOG")
+    if named is not None:
+        return named
+    elsewhere = _named(env, "HANDRAISE_DATA_DIR")
+    folder = elsewhere if elsewhere is not None else platformdirs.user_log_path(_NAME, appauthor=False)
+    return folder / "handraise.log"
+
+
+def _named(env: Mapping[str, str], variable: str) -> Path | None:
+    value = env.get(variable)
+    return Path(os.path.abspath(os.path.expanduser(value))) if value else None
