@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLayoutItem, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop import theme
@@ -176,6 +176,7 @@ class ContentScroll(QScrollArea):
     def __init__(self, parent: QWidget | None = None, *, least: int = 64, limit: int | None = None) -> None:
         super().__init__(parent)
         self.limit = limit
+        self._sought: QWidget | None = None
         self._least = least
         self.content = QWidget(self)
         self.column = QVBoxLayout(self.content)
@@ -191,6 +192,17 @@ class ContentScroll(QScrollArea):
     def add(self, widget: QWidget, inset: int = 0) -> None:
         """Add a widget, with room at both sides. Rows bring their own, for the focus ring; other widgets do not."""
         self.column.addLayout(inset_row(widget, inset))
+
+    def keep_in_sight(self, widget: QWidget) -> None:
+        """Scroll to a widget, also when it, or what is above it, is still about to grow."""
+        self._sought = widget
+        self.ensureWidgetVisible(widget, 0, theme.px(8))
+        QTimer.singleShot(50, self, self._look_again)
+
+    def _look_again(self) -> None:
+        sought, self._sought = self._sought, None
+        if sought is not None and sought.isVisible():
+            self.ensureWidgetVisible(sought, 0, theme.px(8))
 
     def content_height(self) -> int:
         """How high the content is at the present width, without a limit."""
@@ -211,10 +223,19 @@ class ContentScroll(QScrollArea):
             self._fit()
         return handled
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Only whole pages are scrolled by keys; arrows belong to the rows and to the dialog."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            super().keyPressEvent(event)
+        else:
+            event.ignore()
+
     def _fit(self) -> None:
         # Not setWidgetResizable: it takes the size hints of wrapped text, which know no width, for its least height.
         self.content.resize(self.viewport().width(), self.content_height())
         self.updateGeometry()
+        if self._sought is not None:
+            self.ensureWidgetVisible(self._sought, 0, theme.px(8))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

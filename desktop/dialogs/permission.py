@@ -94,6 +94,7 @@ class PermissionDialog(RequestDialog):
             path.setObjectName("permissionPath")
             path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._scroll.add(path, RING)
+            self._column.addSpacing(theme.px(2))
         self.detail: QWidget = DetailDiff(rows, content) if rows else DetailText(self.view.detail, content)
         self.detail.setObjectName("permissionDetail")
         self.detail.setAccessibleName(tr("What would change") if rows else tr("What would run"))
@@ -120,6 +121,7 @@ class PermissionDialog(RequestDialog):
         hint = tr("To refuse: say why, or what to do instead (optional)")
         self.reason = WritingField("denyReason", tr("Reason for refusing"), hint, self._scroll.content)
         self._scroll.add(self.reason, RING)
+        self._column.addSpacing(theme.px(4))
 
     def _build_footer(self) -> None:
         stop = button(tr("Deny and stop"), "denyAndStop", "quiet", self)

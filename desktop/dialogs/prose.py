@@ -23,6 +23,7 @@ class ProseView(MarkdownView):
         )
         self.setProperty("role", "bare")
         self.setTabChangesFocus(True)
+        self.setCursorWidth(0)
         self.document().setDocumentMargin(0)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)

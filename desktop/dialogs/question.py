@@ -41,12 +41,12 @@ class QuestionDialog(RequestDialog):
         self._chips = StepChips(self.sheet, self, self.go)
         for chip in self._chips.chips:
             self.header.left.addWidget(chip)
-        self._build_footer()
         self.pages = [QuestionPage(self.sheet, index, self) for index in range(self.sheet.count)]
         self.review, self.reply = ReviewPage(self.sheet, self), ReplyPage(self)
         for page in (*self.pages, self.review, self.reply):
             page.hide()
             self.body.addWidget(page)
+        self._build_footer()
         for page in self.pages:
             page.changed.connect(self._refresh)
             page.preview.prose.file_link.connect(self.file_link)

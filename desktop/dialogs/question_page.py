@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
@@ -73,7 +73,7 @@ class QuestionPage(QWidget):
         """Show the field for a note and put the cursor there."""
         self._note_box.show()
         self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self._keep_in_sight(self.note)
+        self._scroll.keep_in_sight(self.note)
 
     def note_is_open(self) -> bool:
         return not self._note_box.isHidden()
@@ -170,7 +170,7 @@ class QuestionPage(QWidget):
             if self._sheet.other_is_chosen(self._index):
                 self.other.show_state(True)
                 self.other.field.setFocus(Qt.FocusReason.OtherFocusReason)
-                self._keep_in_sight(self.other)
+                self._scroll.keep_in_sight(self.other)
         self._touched()
 
     def _write_other(self) -> None:
@@ -191,13 +191,13 @@ class QuestionPage(QWidget):
         if rows:
             target = rows[max(0, min(len(rows) - 1, row + step))]
             target.setFocus(Qt.FocusReason.TabFocusReason)
-            self._keep_in_sight(target)
+            self._scroll.keep_in_sight(target)
 
     def _look(self, row: int, looked: bool) -> None:
         if looked:
             self._hovered = row
             if row < len(self._options) and self._options[row].hasFocus():
-                self._keep_in_sight(self._options[row])
+                self._scroll.keep_in_sight(self._options[row])
         elif self._hovered == row:
             focused = [index for index, one in enumerate(self.rows) if one.hasFocus()]
             self._hovered = focused[0] if focused else None
@@ -216,10 +216,6 @@ class QuestionPage(QWidget):
             self.preview.show_preview(make_visible(option.label), make_visible(option.preview))
         else:
             self.preview.show_hint(tr("“{label}” has no preview.", label=make_visible(option.label)))
-
-    def _keep_in_sight(self, widget: QWidget) -> None:
-        # After the layout: a row that has just grown is not where it will be yet.
-        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(widget, 0, theme.px(8)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
