@@ -8,7 +8,6 @@ that nothing escapes. There is no way to ask a program without a window to end, 
 from __future__ import annotations
 
 import contextlib
-import logging
 import subprocess
 import sys
 import threading
@@ -18,8 +17,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import psutil
-
-log = logging.getLogger(__name__)
 
 CREATE_SUSPENDED = 0x00000004
 CREATE_NEW_PROCESS_GROUP = 0x00000200
@@ -38,36 +35,40 @@ class Job:
     def __init__(self, *, kill_on_close: bool) -> None:
         import win32job
 
-        self._handle: Any = win32job.CreateJobObject(None, "")
-        if kill_on_close:
-            kind = win32job.JobObjectExtendedLimitInformation
-            limits = win32job.QueryInformationJobObject(self._handle, kind)
-            limits["BasicLimitInformation"]["LimitFlags"] |= win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-            win32job.SetInformationJobObject(self._handle, kind, limits)
+        with _os_errors():
+            self._handle: Any = win32job.CreateJobObject(None, "")
+            if kill_on_close:
+                kind = win32job.JobObjectExtendedLimitInformation
+                limits = win32job.QueryInformationJobObject(self._handle, kind)
+                limits["BasicLimitInformation"]["LimitFlags"] |= win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+                win32job.SetInformationJobObject(self._handle, kind, limits)
 
     def add(self, pid: int) -> None:
         """Put a process into the job, with all that it will start."""
         import win32api
         import win32job
 
-        process = win32api.OpenProcess(_PROCESS_SET_QUOTA | _PROCESS_TERMINATE, False, pid)
-        try:
-            win32job.AssignProcessToJobObject(self._handle, process)
-        finally:
-            process.Close()
+        with _os_errors():
+            process = win32api.OpenProcess(_PROCESS_SET_QUOTA | _PROCESS_TERMINATE, False, pid)
+            try:
+                win32job.AssignProcessToJobObject(self._handle, process)
+            finally:
+                process.Close()
 
     def count(self) -> int:
         """The number of processes that run in the job."""
         import win32job
 
         kind = win32job.JobObjectBasicAccountingInformation
-        return int(win32job.QueryInformationJobObject(self._handle, kind)["ActiveProcesses"])
+        with _os_errors():
+            return int(win32job.QueryInformationJobObject(self._handle, kind)["ActiveProcesses"])
 
     def end(self) -> None:
         """End every process in the job."""
         import win32job
 
-        win32job.TerminateJobObject(self._handle, _EXIT_CODE)
+        with _os_errors():
+            win32job.TerminateJobObject(self._handle, _EXIT_CODE)
 
     def close(self) -> None:
         """Give the handle back."""
@@ -149,6 +150,17 @@ class WindowsChild:
             self.popen.kill()
             self.popen.wait()
             raise
+
+
+@contextlib.contextmanager
+def _os_errors() -> Iterator[None]:
+    """pywin32's errors are no OSErrors; the callers know only those."""
+    import pywintypes
+
+    try:
+        yield
+    except pywintypes.error as error:
+        raise OSError(error.winerror, error.strerror) from error
 
 
 @contextlib.contextmanager
