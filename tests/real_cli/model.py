@@ -235,6 +235,11 @@ class ScriptedModel:
         with self._changed:
             self._replies.extend(make_reply(reply) for reply in replies)
 
+    def clear_script(self) -> None:
+        """Forgets the replies that are left; rules stay."""
+        with self._changed:
+            self._replies.clear()
+
     def when(
         self,
         matches: Callable[[ModelRequest], bool] | None = None,
