@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from protocol.conversation import notices as texts
@@ -15,6 +14,7 @@ from protocol.conversation.items import (
     TextItem,
     TurnEndItem,
 )
+from protocol.conversation.local_commands import CLEARING
 from protocol.conversation.state import ConversationState
 from protocol.conversation.users import text_of
 from protocol.messages import (
@@ -56,10 +56,7 @@ from protocol.wire import DamagedLine
 _log = logging.getLogger(__name__)
 
 _INTERRUPTED = "[Request interrupted by user"
-_LOCAL_OUTPUT = re.compile(r"\A\s*<local-command-(stdout|stderr)>(.*?)(?:</local-command-\1>)?\s*\Z", re.DOTALL)
 _SYNTHETIC = "<synthetic>"  # the `model` of what the CLI itself says; its usage is all zeros
-_COMPACTED_OUTPUT = "Compacted"
-_CLEARING = ("/clear", "/reset", "/new")
 _BLOCK_ACTIVITY: dict[object, Activity] = {
     "text": "writing",
     "thinking": "thinking",
@@ -133,6 +130,10 @@ class Conversation(ConversationState):
         """The process is gone: nothing waits, runs or streams any more."""
         return self._change(at, lambda _: self._on_exit(code, stderr_tail), None)
 
+    def load(self, entries: Iterable[Mapping[str, Any]]) -> list[Change]:
+        """Shows a conversation of an earlier day, from the lines that the CLI keeps on disk, oldest first."""
+        return self._change(0.0, self._load, entries)
+
     def notice(self, kind: NoticeKind, text: str, detail: str = "", at: float = 0.0, **values: Any) -> list[Change]:
         """Adds a notice of the host's own; `text` is a template for `values`."""
         return self._change(at, lambda _: self._notices.add(kind, text, detail, **values), None)
@@ -140,17 +141,27 @@ class Conversation(ConversationState):
     def _change(self, at: float, handler: Callable[[Any], Any], argument: Any) -> list[Change]:
         self._transcript.now = at
         before = (self.state, self._activity, self.current_tool)
-        try:
-            handler(argument)
-        except Exception as error:  # a bug of ours must not end the user's conversation
-            _log.exception("could not apply %s", type(argument).__name__)
-            self.faults.append(f"{type(argument).__name__}: {error!r}")
+        self._guarded(handler, argument)
         if (self.state, self._activity, self.current_tool) != before:
             self._transcript.tell("state")
         if self._learned:
             self._learned = False
             self._transcript.tell("info")
         return self._transcript.take_changes()
+
+    def _guarded(self, handler: Callable[[Any], Any], argument: Any) -> None:
+        try:
+            handler(argument)
+        except Exception as error:  # a bug of ours must not end the user's conversation
+            _log.exception("could not apply %s", type(argument).__name__)
+            self.faults.append(f"{type(argument).__name__}: {error!r}")
+
+    def _load(self, entries: Iterable[Mapping[str, Any]]) -> None:
+        for entry in entries:
+            self._guarded(self._past.entry, entry)
+        self._past.over()
+        self._transcript.take_changes()
+        self._transcript.tell("items_reset")
 
     # What the host wrote
 
@@ -226,7 +237,7 @@ class Conversation(ConversationState):
 
     def _on_init(self, message: SystemInit) -> None:
         # CLIs before 2.1.332 tell of a /clear only by a new session id.
-        cleared = self.session_id not in ("", message.session_id) and self._users.last_text.strip() in _CLEARING
+        cleared = self.session_id not in ("", message.session_id) and self._users.last_text.strip() in CLEARING
         if cleared:
             self._clear("")
         self._learn_init(message)
@@ -318,23 +329,15 @@ class Conversation(ConversationState):
         self._on_user_text(message, text_of(message.content))
 
     def _on_user_text(self, message: UserMessage, text: str) -> None:
-        output = _LOCAL_OUTPUT.match(text)
         if text.startswith(_INTERRUPTED):
             self._interrupted = True
-        elif output is not None:
-            self._on_local_output(output[1], output[2].strip())
+        elif self._commands.show(text):
+            self._spoke = True
         elif message.is_replay and not message.is_synthetic:
             if not text.lstrip().startswith("<"):  # <command-name>, <task-notification>, <system-reminder>, …
                 self._users.replayed(message)
         else:
             self._notices.summary(text)
-
-    def _on_local_output(self, stream: str, output: str) -> None:
-        self._spoke = True
-        if stream == "stderr":
-            self._notices.add("error", texts.FROM_CLAUDE, message=output)
-        elif output and output != _COMPACTED_OUTPUT:
-            self._transcript.add(TextItem(self._transcript.new_id(), text=output))
 
     def _on_result(self, message: ResultMessage) -> None:
         cost = self._learn_result(message)

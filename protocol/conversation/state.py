@@ -9,7 +9,9 @@ from typing import Any
 from protocol.conversation.asking import Requests
 from protocol.conversation.facts import Facts
 from protocol.conversation.items import Activity, Item, PendingRequest, State, Task, as_plain
+from protocol.conversation.local_commands import LocalCommands
 from protocol.conversation.notices import Notices
+from protocol.conversation.past import Past
 from protocol.conversation.speech import Speech
 from protocol.conversation.tools import Tools
 from protocol.conversation.transcript import Transcript
@@ -38,6 +40,8 @@ class ConversationState(Facts):
         self._users = UserMessages(self._transcript)
         self._requests = Requests(self._transcript, self._tools)
         self._notices = Notices(self._transcript)
+        self._commands = LocalCommands(self._transcript, self._notices)
+        self._past = Past(self._transcript, self._tools, self._speech, self._users, self._notices)
         self._base: State = "starting"
         self._activity: Activity = ""
 
