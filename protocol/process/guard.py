@@ -77,6 +77,15 @@ class Guard:
             # It may outlive us for some seconds, on purpose: nobody will wait for it.
             process.returncode = process.returncode or 0
 
+    def abandon(self) -> None:
+        """In a fork of this process: the guardian stays the parent's, and must see the end of its pipe."""
+        process, self._process = self._process, None
+        self._trees = {}
+        self._lock = threading.Lock()
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+            process.returncode = 0  # not our child
+
     def _start(self) -> None:
         self._bury()
         if os.environ.get(_IS_GUARDIAN):
@@ -130,6 +139,7 @@ def shared_guard() -> Guard:
     """The one guardian of this process."""
     guard = Guard()
     atexit.register(guard.close)
+    os.register_at_fork(after_in_child=guard.abandon)
     return guard
 
 

@@ -107,6 +107,16 @@ def test_nothing_is_left_of_an_app_that_never_closed_its_cli(run_app: RunApp, pr
     assert_nothing_left(process_mark)
 
 
+def test_a_fork_of_the_app_does_not_keep_its_cli_alive(run_app: RunApp, process_mark: str) -> None:
+    app = run_app(STUCK_CLI, then="os.fork()\ntime.sleep(600)")
+    app.kill()
+    app.wait()
+    gone = wait_until(lambda: len(marked_processes(process_mark)) == 1, 5.0)
+    (fork, *others) = marked_processes(process_mark)
+    fork.kill()
+    assert gone, describe(others)
+
+
 def test_nothing_is_left_after_ctrl_c_in_the_terminal(
     marked_env: dict[str, str], process_mark: str, tmp_path: Path
 ) -> None:
