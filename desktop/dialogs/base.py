@@ -144,7 +144,7 @@ class RequestDialog(QDialog):
         host = self.parentWidget()
         if self._placeholder is not None or self.is_over or host is None:
             return
-        size = self.size()
+        size, focused = self.size(), self.focusWidget()
         self._placeholder = AwayNotice(self.summary(), host)
         self._placeholder.bring_back.connect(self.move_back)
         self._placeholder.show_window.connect(self.take_focus)
@@ -157,6 +157,7 @@ class RequestDialog(QDialog):
         self._set_embedded(False)
         self.resize(size)
         self.show()
+        (focused or self.first_focus()).setFocus(Qt.FocusReason.OtherFocusReason)
         self.moved_out.emit(True)
 
     def move_back(self) -> None:
@@ -164,7 +165,7 @@ class RequestDialog(QDialog):
         notice, self._placeholder = self._placeholder, None
         if notice is None:
             return
-        host = notice.parentWidget()
+        host, focused = notice.parentWidget(), self.focusWidget()
         self.setParent(host, Qt.WindowType.Widget)
         self._set_embedded(True)
         layout = host.layout() if host is not None else None
@@ -174,6 +175,8 @@ class RequestDialog(QDialog):
         notice.hide()
         notice.deleteLater()
         self.show()
+        self.activateWindow()
+        (focused or self.first_focus()).setFocus(Qt.FocusReason.OtherFocusReason)
         self.moved_out.emit(False)
 
     # For the kinds.

@@ -15,6 +15,7 @@ from desktop.dialogs.base import RequestDialog
 from desktop.dialogs.question import QuestionDialog
 from desktop.dialogs.writing_field import WritingField
 from tests.helpers.cards import Page, settle
+from tests.helpers.hands import click, named, press, press_ctrl_enter
 from tests.helpers.requests import COLOUR, DATABASE, FEATURES, SQL, ask
 
 DISMISSED = {"behavior": "deny", "message": "The user dismissed the questions."}
@@ -31,34 +32,6 @@ def put(page: Page, *questions: Any, **context: Any) -> QuestionDialog:
     return card
 
 
-def press(*keys: Qt.Key | str, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-    """Press keys as a person does: wherever the focus is."""
-    for key in keys:
-        focused = QApplication.focusWidget()
-        assert focused is not None
-        if isinstance(key, str):
-            QTest.keyClicks(focused, key)
-        else:
-            QTest.keyClick(focused, key, modifiers)
-        settle()
-
-
-def send() -> None:
-    press(Qt.Key.Key_Return, modifiers=Qt.KeyboardModifier.ControlModifier)
-
-
-def named(card: QWidget, name: str) -> Any:
-    found = card.findChild(QWidget, name)
-    assert found is not None, name
-    return found
-
-
-def click(card: QWidget, name: str) -> None:
-    target = named(card, name)
-    QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=QPoint(target.width() // 2, 20))
-    settle()
-
-
 def allowed(questions: list[Any], answers: dict[str, str], **more: Any) -> dict[str, Any]:
     return {"behavior": "allow", "updatedInput": {"questions": questions, "answers": answers, **more}}
 
@@ -69,7 +42,7 @@ class TestKeyboard:
         press("2")
         assert named(card, "option_0_1").isChecked()
         assert page.answers == []
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Blue"})]
         assert not card.isVisible()
 
@@ -96,7 +69,7 @@ class TestKeyboard:
         press("1", "3", Qt.Key.Key_Return)
         assert named(card, "reviewPage").isVisible()
         assert page.answers == []
-        send()
+        press_ctrl_enter()
         answers = {DATABASE["question"]: "PostgreSQL", FEATURES["question"]: "Auth, Export"}
         assert page.answers == [allowed([DATABASE, FEATURES], answers)]
 
@@ -151,7 +124,7 @@ class TestKeyboard:
         card = put(page, COLOUR)
         press("3", "12 blue")
         assert named(card, "otherText_0").text() == "12 blue"
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "12 blue"})]
 
     def test_a_digit_without_a_row_does_nothing(self, page: Page) -> None:
@@ -220,21 +193,21 @@ class TestSkipping:
         card = put(page, DATABASE, FEATURES)
         click(card, "skipQuestion")
         press("1")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([DATABASE, FEATURES], {FEATURES["question"]: "Auth"})]
 
     def test_a_cli_that_knows_the_word_is_told_that_it_was_skipped(self, page: Page) -> None:
         card = put(page, DATABASE, FEATURES, capabilities=frozenset({"ask_user_question_unanswered_v1"}))
         click(card, "skipQuestion")
         press("1")
-        send()
+        press_ctrl_enter()
         annotations = {DATABASE["question"]: {"unanswered": "skipped"}}
         assert page.answers == [allowed([DATABASE, FEATURES], {FEATURES["question"]: "Auth"}, annotations=annotations)]
 
     def test_an_unanswered_question_stops_the_sending_and_says_why(self, page: Page) -> None:
         card = put(page, DATABASE, FEATURES)
         press("1")
-        send()
+        press_ctrl_enter()
         assert page.answers == []
         assert named(card, "question_1").isVisible()
         assert named(card, "problem_1").text() == "Choose an answer, or skip this question."
@@ -245,7 +218,7 @@ class TestSkipping:
         click(card, "skipQuestion")
         assert "Dismiss the questions instead" in named(card, "reviewProblem").text()
         assert not named(card, "submitAnswers").isEnabled()
-        send()
+        press_ctrl_enter()
         assert page.answers == []
         assert named(card, "dismissQuestions").hasFocus()
         press(Qt.Key.Key_Return)
@@ -256,7 +229,7 @@ class TestSkipping:
         click(card, "skipQuestion")
         click(card, "step_0")
         press("1")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Red"})]
 
     def test_chips_say_in_signs_and_words_where_a_question_stands(self, page: Page) -> None:
@@ -280,7 +253,7 @@ class TestOther:
     def test_other_without_text_is_not_sent_and_a_sentence_says_why(self, page: Page) -> None:
         card = put(page, COLOUR)
         press("3", "   ")
-        send()
+        press_ctrl_enter()
         assert page.answers == []
         problem = named(card, "problem_0")
         assert problem.isVisible()
@@ -295,21 +268,21 @@ class TestOther:
     def test_writing_takes_the_sentence_away_again(self, page: Page) -> None:
         card = put(page, COLOUR)
         press("3")
-        send()
+        press_ctrl_enter()
         press("x")
         assert not named(card, "problem_0").isVisible()
 
     def test_free_text_joins_the_picks_where_several_may_be_chosen(self, page: Page) -> None:
         put(page, FEATURES)
         press("1", "4", "Import, from CSV")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([FEATURES], {FEATURES["question"]: 'Auth, "Import, from CSV"'})]
 
     def test_free_text_replaces_a_single_choice(self, page: Page) -> None:
         card = put(page, COLOUR)
         press("1", "3", "Green")
         assert not named(card, "option_0_0").isChecked()
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Green"})]
 
     def test_text_is_kept_when_an_option_is_chosen_instead(self, page: Page) -> None:
@@ -317,7 +290,7 @@ class TestOther:
         press("3", "Green")
         click(card, "option_0_0")
         assert card.typed() == "Green"
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Red"})]
 
     def test_a_label_that_is_literally_other_is_an_option_like_any(self, page: Page) -> None:
@@ -325,7 +298,7 @@ class TestOther:
         card = put(page, other)
         press("2")
         assert not named(card, "other_0").isChecked()
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([other], {"Pick a colour?": "Other"})]
 
     def test_up_leaves_the_field_for_the_rows(self, page: Page) -> None:
@@ -338,7 +311,7 @@ class TestOther:
         press("3", "one")
         press(Qt.Key.Key_Return, modifiers=Qt.KeyboardModifier.ShiftModifier)
         press("two")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "one\ntwo"})]
 
 
@@ -348,7 +321,7 @@ class TestNotesAndPreviews:
         press("1")
         click(card, "addNote")
         press("only on Mondays")
-        send()
+        press_ctrl_enter()
         annotations = {"Pick a colour?": {"notes": "only on Mondays"}}
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Red"}, annotations=annotations)]
 
@@ -426,7 +399,7 @@ class TestEnds:
         click(card, "replyInstead")
         assert named(card, "replyText").hasFocus()
         press("Neither, 1 or 2.")
-        send()
+        press_ctrl_enter()
         assert page.answers == [{"behavior": "deny", "message": "Neither, 1 or 2."}]
 
     def test_the_reply_button_sends_once_there_is_a_reply(self, page: Page) -> None:
@@ -453,7 +426,7 @@ class TestEnds:
     def test_only_the_first_answer_counts(self, page: Page) -> None:
         card = put(page, COLOUR)
         press("1")
-        send()
+        press_ctrl_enter()
         card.refuse()
         card.submit()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Red"})]
@@ -475,7 +448,7 @@ class TestEnds:
         card = put(page, COLOUR, since=1000.0, clock=lambda: 1000.0 + 7205)
         assert card.waiting.text() == "Claude asks · waiting 2:00:05"
         press("1")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([COLOUR], {"Pick a colour?": "Red"})]
 
 
@@ -491,7 +464,7 @@ class TestContents:
         assert labels
         assert all(label.textFormat() == Qt.TextFormat.PlainText for label in card.findChildren(QLabel))
         press("1")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([tricky], {"<b>Which</b> & why?": "<u>A</u> & B"})]
 
     def test_a_header_of_44_characters_is_elided_and_whole_in_the_tooltip(self, page: Page) -> None:
@@ -509,7 +482,7 @@ class TestContents:
         assert named(card, "option_0_0").text() == "a⟨U+202E⟩b"
         assert named(card, "option_0_0").description() == "c⟨U+200B⟩d"
         press("1")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([tricky], {"Pick a colour?": "a\u202eb"})]
 
     def test_nine_options_and_more_scroll_and_all_can_be_chosen(self, page: Page) -> None:
@@ -524,7 +497,7 @@ class TestContents:
         top = row.mapTo(card, QPoint(0, 0)).y()
         assert card.height() < page.height()
         assert 0 < top < card.height() - row.height()
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([many], {"Pick a colour?": "Colour 13"})]
 
     def test_without_options_there_is_only_free_text(self, page: Page) -> None:
@@ -532,24 +505,24 @@ class TestContents:
         card = put(page, free)
         assert named(card, "otherText_0").hasFocus()
         assert card.findChild(QAbstractButton, "other_0") is None
-        send()
+        press_ctrl_enter()
         assert named(card, "problem_0").text() == "Choose an answer, or skip this question."
         press("Ledger")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([free], {"What should it be called?": "Ledger"})]
 
     def test_options_that_are_bare_strings_can_be_chosen(self, page: Page) -> None:
         bare = {"question": "Which?", "header": "W", "options": ["A", "B"]}
         put(page, bare)
         press("2")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([bare], {"Which?": "B"})]
 
     def test_labels_with_commas_can_be_told_apart_at_the_other_end(self, page: Page) -> None:
         commas = {**FEATURES, "options": [{"label": "a, b"}, {"label": "a"}, {"label": "b"}]}
         put(page, commas)
         press("1", "3")
-        send()
+        press_ctrl_enter()
         assert page.answers == [allowed([commas], {FEATURES["question"]: '"a, b", b'})]
 
     def test_long_texts_wrap_and_make_the_card_higher_until_it_scrolls(self, page: Page) -> None:
@@ -564,7 +537,7 @@ class TestContents:
         four = [{**COLOUR, "question": f"Question {number}?"} for number in range(4)]
         put(page, *four)
         press("1", Qt.Key.Key_Return, "2", Qt.Key.Key_Return, "1", Qt.Key.Key_Return, "2")
-        send()
+        press_ctrl_enter()
         answers = {"Question 0?": "Red", "Question 1?": "Blue", "Question 2?": "Red", "Question 3?": "Blue"}
         assert page.answers == [allowed(four, answers)]
 
