@@ -11,6 +11,7 @@ to remember them elsewhere:
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
 from collections.abc import Callable, Coroutine
@@ -161,3 +162,7 @@ def run(main: Coroutine[Any, Any, int], application: QCoreApplication | None = N
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+        # WORKAROUND: qasync's loop is a reference cycle that holds QObjects with timers. Python's collector runs on
+        # whatever thread allocates, and Qt objects must not die on another thread than their own.
+        del loop
+        gc.collect()

@@ -10,9 +10,9 @@ import textwrap
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from protocol.conversation import Change
+from protocol.conversation import Change, Conversation, PendingRequest
 from protocol.process import Ladder
 from protocol.pump import RunThread, run_plain_thread
 from protocol.session import Session, SessionOptions
@@ -71,8 +71,8 @@ def until_end():
 QUICK = Ladder(eof=1.0, term=0.5, kill=2.0)
 
 
-class Peer:
-    """A scripted CLI in a folder of its own, and a session with it.
+class Listening:
+    """A session, and what a test wants to know of it. As a context manager it starts and closes the session.
 
     Attributes:
         changes: everything the session's listener was told, and `batches` how much of it at a time.
@@ -80,25 +80,21 @@ class Peer:
         traffic: what the wire log saw, as (direction, message).
     """
 
-    def __init__(self, folder: Path, script: str, *, run_thread: RunThread = run_plain_thread, **options: Any) -> None:
-        self.folder = folder
-        program = folder / "peer.py"
-        program.write_text(PRELUDE + textwrap.dedent(script), encoding="utf-8")
-        options = {"ladder": QUICK, "handshake_timeout": 20.0, "request_timeout": 20.0, **options}
-        self.options = SessionOptions((sys.executable, "-S", str(program)), folder, dict(os.environ), **options)
+    def __init__(self, options: SessionOptions, run_thread: RunThread = run_plain_thread) -> None:
+        self.options = options
         self.changes: list[Change] = []
         self.batches: list[int] = []
         self.told_on: set[threading.Thread] = set()
         self.traffic: list[tuple[str, Any]] = []
         self._news = asyncio.Event()
         self.session = Session(
-            self.options,
+            options,
             on_changes=self._listen,
             run_thread=run_thread,
             log=lambda direction, message: self.traffic.append((direction, message)),
         )
 
-    async def __aenter__(self) -> Peer:
+    async def __aenter__(self) -> Self:
         await self.session.start()
         return self
 
@@ -111,15 +107,55 @@ class Peer:
         self.told_on.add(threading.current_thread())
         self._news.set()
 
+    @property
+    def conversation(self) -> Conversation:
+        return self.session.conversation
+
     async def until(self, condition: Callable[[], object], seconds: float = 20.0) -> None:
         """Wait for changes until the condition holds."""
-        async with asyncio.timeout(seconds):
-            while not condition():
-                self._news.clear()
-                await self._news.wait()
+        try:
+            async with asyncio.timeout(seconds):
+                while not condition():
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            raise AssertionError(f"it never came to that in {seconds} s; the transcript: {self.texts}") from None
 
     async def until_pending(self, *request_ids: str) -> None:
-        await self.until(lambda: set(request_ids) <= set(self.session.conversation.pending))
+        """Wait until these requests are open."""
+        await self.until(lambda: set(request_ids) <= set(self.conversation.pending))
+
+    async def next_request(self, kind: str = "") -> PendingRequest:
+        """Wait until the CLI asks something of this kind."""
+        found: list[PendingRequest] = []
+
+        def asked() -> bool:
+            found[:] = [p for p in self.conversation.pending.values() if kind in ("", p.kind)]
+            return bool(found)
+
+        await self.until(asked, seconds=40)
+        return found[0]
+
+    async def until_idle(self) -> None:
+        """Wait until the turn is over."""
+        await self.until(lambda: self.conversation.state == "idle", seconds=40)
+
+    @property
+    def texts(self) -> list[str]:
+        """The words in the transcript: the user's, Claude's, and the notices'."""
+        return [item.text for item in self.conversation.items if hasattr(item, "text")]
+
+
+class Peer(Listening):
+    """A scripted CLI in a folder of its own, and a session with it."""
+
+    def __init__(self, folder: Path, script: str, *, run_thread: RunThread = run_plain_thread, **options: Any) -> None:
+        self.folder = folder
+        program = folder / "peer.py"
+        program.write_text(PRELUDE + textwrap.dedent(script), encoding="utf-8")
+        options = {"ladder": QUICK, "handshake_timeout": 20.0, "request_timeout": 20.0, **options}
+        command = (sys.executable, "-S", str(program))
+        super().__init__(SessionOptions(command, folder, dict(os.environ), **options), run_thread)
 
     def heard(self, kind: str = "") -> list[dict[str, Any]]:
         """What the peer has read so far, of that type."""
@@ -127,11 +163,6 @@ class Peer:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
         messages = [json.loads(line) for line in lines if line]
         return [message for message in messages if kind in ("", message["type"])]
-
-    @property
-    def texts(self) -> list[str]:
-        """The words in the transcript: Claude's, and the notices'."""
-        return [item.text for item in self.session.conversation.items if hasattr(item, "text")]
 
 
 def run(coroutine: Coroutine[Any, Any, T], seconds: float = 60.0) -> T:
