@@ -113,7 +113,7 @@ class FieldRow(QWidget):
     def _make_check(self, title: str) -> QWidget:
         row = CheckRow(title, make_visible(self.field.description), "", self)
         row.setChecked(self.field.default is True)
-        row.clicked.connect(self._change)
+        row.toggled.connect(self._change)
         row.moved.connect(lambda step: self.focusNextPrevChild(step > 0))
         return row
 
@@ -137,7 +137,7 @@ class FieldRow(QWidget):
         for number, ((value, _), row) in enumerate(zip(self.field.choices, self._rows, strict=True)):
             row.setObjectName(f"field_{self.field.name}_{number}")
             row.setChecked(value in defaults)
-            row.clicked.connect(self._change)
+            row.toggled.connect(self._change)
             row.moved.connect(lambda step, number=number: self._move(number + step))
             column.addWidget(row)
         return group

@@ -78,7 +78,8 @@ class OptionRow(_Button):
         looked_at(bool): the row is hovered or focused (True), or no longer (False).
     """
 
-    round_marker = True
+    one_of = True
+    """Whether only one of the rows may be chosen."""
 
     def set_up(self, label: str, description: str, key: str) -> None:
         """Give the row its words: plain text, shown as it is. `key` is what its badge says, or ""."""
@@ -87,13 +88,21 @@ class OptionRow(_Button):
         self.setAccessibleName(label)
         self.setAccessibleDescription(description)
         self.setCheckable(True)
-        self.setAutoExclusive(False)
+        # To assistive tools this alone tells a radio button from a check box.
+        self.setAutoExclusive(self.one_of)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
+
+    def show_checked(self, checked: bool) -> None:
+        """Show whether it is chosen. Unlike a person, a program may take back the one choice of several."""
+        # A checked button of an exclusive group cannot be unchecked.
+        self.setAutoExclusive(False)
+        self.setChecked(checked)
+        self.setAutoExclusive(self.one_of)
 
     def text(self) -> str:
         """The label."""
@@ -139,7 +148,7 @@ class OptionRow(_Button):
         accent, card_colour = theme.role("accent"), theme.role("card")
         painter.setPen(QPen(accent if chosen else theme.role("soft"), 1.2))
         painter.setBrush(accent if chosen else card_colour)
-        if self.round_marker:
+        if self.one_of:
             painter.drawEllipse(box)
             if chosen:
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -242,7 +251,7 @@ class RadioRow(OptionRow, QRadioButton):
 class CheckRow(OptionRow, QCheckBox):
     """An option of which several may be chosen."""
 
-    round_marker = False
+    one_of = False
     moved = Signal(int)
     looked_at = Signal(bool)
 

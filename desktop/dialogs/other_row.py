@@ -49,7 +49,7 @@ class OtherRow(QWidget):
     def show_state(self, chosen: bool) -> None:
         """Show whether it is chosen."""
         if self.row is not None:
-            self.row.setChecked(chosen)
+            self.row.show_checked(chosen)
             if self.field.isHidden() == chosen:
                 self.field.setVisible(chosen)
                 self._changed_height()

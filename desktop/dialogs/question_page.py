@@ -87,7 +87,7 @@ class QuestionPage(QWidget):
     def refresh(self) -> None:
         """Show what the sheet says."""
         for option, row in enumerate(self._options):
-            row.setChecked(self._sheet.is_chosen(self._index, option))
+            row.show_checked(self._sheet.is_chosen(self._index, option))
         self.other.show_state(self._sheet.other_is_chosen(self._index))
         self._show_preview()
 
@@ -134,7 +134,7 @@ class QuestionPage(QWidget):
                 make_visible(said.label), make_visible(said.description), key, several=several, parent=content
             )
             row.setObjectName(f"option_{self._index}_{option}")
-            row.clicked.connect(lambda _checked=False, option=option: self._choose(option))
+            row.toggled.connect(lambda checked, option=option: self._toggled(option, checked))
             row.moved.connect(lambda step, option=option: self._move(option, step))
             row.looked_at.connect(lambda looked, option=option: self._look(option, looked))
             self._options.append(row)
@@ -142,7 +142,7 @@ class QuestionPage(QWidget):
         self.other = OtherRow(self._index, len(self._options), several=several, parent=content)
         if self.other.row is not None:
             last = len(self._options)
-            self.other.row.clicked.connect(lambda: self._choose(last))
+            self.other.row.toggled.connect(lambda checked: self._toggled(last, checked))
             self.other.row.moved.connect(lambda step: self._move(last, step))
             self.other.row.looked_at.connect(lambda looked: self._look(last, looked))
         self.other.left.connect(lambda step: self._move(len(self._options), step))
@@ -161,6 +161,14 @@ class QuestionPage(QWidget):
         column.addWidget(self.note)
         self._note_box.hide()
         return self._note_box
+
+    def _toggled(self, row: int, checked: bool) -> None:
+        """A row was toggled: by the person, by an assistive tool, or by `refresh` to show what the sheet says."""
+        sheet, index = self._sheet, self._index
+        known = sheet.is_chosen(index, row) if row < len(self._options) else sheet.other_is_chosen(index)
+        # A radio button that goes out makes room for another, which speaks for itself.
+        if checked != known and (checked or self.question.multi_select):
+            self._choose(row)
 
     def _choose(self, row: int) -> None:
         if row < len(self._options):
