@@ -35,7 +35,7 @@ class Requests:
             item = self._tools.asked(request)
             agent = self._tools.agent(request.agent_id, request.tool_use_id)
             item_id = item.id if item else None
-            pending = self._new(message, _kind(request), agent, item_id)
+            pending = self._new(message, kind_of(request.tool_name), agent, item_id)
         elif isinstance(request, Elicitation):
             pending = self._new(message, "elicitation", "", None)
         else:
@@ -70,7 +70,7 @@ class Requests:
             item.chosen = _chosen(request, result)
         elif kind == "permission" and allowed and isinstance(updated := result.get("updatedInput"), dict):
             item.input = updated or item.input  # what runs is what the card shows
-        self._tools.decided(item, _decision(kind, result, reply), allowed=allowed, reply=reply)
+        self._tools.decided(item, decision_of(kind, result, reply), allowed=allowed, reply=reply)
 
     def withdrawn(self, request_id: str) -> None:
         """The CLI no longer asks."""
@@ -107,13 +107,15 @@ class Requests:
         self._transcript.tell("pending_removed", pending.request_id, reason)
 
 
-def _kind(request: CanUseTool) -> PendingKind:
-    if request.tool_name == permissions.QUESTION_TOOL:
+def kind_of(tool_name: str) -> PendingKind:
+    """What asking about this tool asks for."""
+    if tool_name == permissions.QUESTION_TOOL:
         return "question"
-    return "plan" if request.tool_name == permissions.PLAN_TOOL else "permission"
+    return "plan" if tool_name == permissions.PLAN_TOOL else "permission"
 
 
-def _decision(kind: PendingKind, result: Mapping[str, Any], reply: str) -> Decision:
+def decision_of(kind: PendingKind, result: Mapping[str, Any], reply: str) -> Decision:
+    """What a permission result says that the person decided; `reply` is its message, if it is a denial."""
     if result.get("behavior") == "allow":
         if kind == "question":
             return "answered"

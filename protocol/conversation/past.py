@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from protocol import permissions
 from protocol.conversation import notices as texts
+from protocol.conversation.asking import decision_of, kind_of
+from protocol.conversation.items import ToolItem
 from protocol.conversation.local_commands import LocalCommands, typed_command
 from protocol.conversation.notices import Notices
 from protocol.conversation.speech import Speech
@@ -76,8 +77,10 @@ class Past:
         results = [block for block in message.content if isinstance(block, ToolResultBlock)]
         for block in results:
             structured = message.raw.get("toolUseResult") if len(results) == 1 else None
-            self._tools.result(block, structured, {})
-            self._answers(block.tool_use_id, structured)
+            self._tools.result(block, structured, {"non_execution_kind": message.raw.get("toolDenialKind")})
+            item = self._tools.get(block.tool_use_id)
+            if item is not None:
+                self._decided(item, message.raw, structured)
         text = text_of(message.content)
         if results or self._commands.show(text):
             return
@@ -90,14 +93,23 @@ class Past:
         elif not text.lstrip().startswith("<"):  # <task-notification>, <system-reminder>, …
             self._users.past(message.content, message.uuid)
 
-    def _answers(self, tool_use_id: str, structured: object) -> None:
-        """What the user answered that day; the CLI keeps it as the tool's structured result."""
-        item = self._tools.get(tool_use_id)
-        answers = structured.get("answers") if isinstance(structured, dict) else None
-        if item is None or item.name != permissions.QUESTION_TOOL or not isinstance(answers, dict):
-            return
-        item.decision = "answered"
-        item.chosen = [(question, answer) for question, answer in answers.items() if isinstance(answer, str)]
+    def _decided(self, item: ToolItem, value: Mapping[str, Any], structured: object) -> None:
+        """What the user decided that day: `permissionDecision` since 2.1.332, an answer's structured form before."""
+        kind, answers = kind_of(item.name), structured.get("answers") if isinstance(structured, dict) else None
+        told = value.get("permissionDecision")
+        told = told if isinstance(told, dict) else {}
+        source = told.get("source")
+        by_user = isinstance(source, str) and source.startswith("user")
+        allowed = told.get("decision") == "accept"
+        if kind == "question" and isinstance(answers, dict):
+            item.chosen = [(question, answer) for question, answer in answers.items() if isinstance(answer, str)]
+            by_user = allowed = True
+        if by_user:
+            item.reply = "" if allowed else item.result_text
+            result = {"behavior": "allow" if allowed else "deny", "updatedPermissions": source == "user_permanent"}
+            item.decision = decision_of(kind, result, item.reply)
+            if not allowed:
+                item.status = "denied"
 
     def _system(self, value: Mapping[str, Any]) -> None:
         content, metadata = value.get("content"), value.get("compactMetadata")
