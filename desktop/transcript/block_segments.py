@@ -1,0 +1,299 @@
+"""Markdown blocks as segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+
+from desktop import theme
+from desktop.transcript import fonts
+from desktop.transcript.blocks import Block
+from desktop.transcript.fonts import face
+from desktop.transcript.highlight import START, State, read_parts
+from desktop.transcript.pieces import TextPiece
+from desktop.transcript.segments import Action, Marks, Segment
+from desktop.translations import tr
+
+LIST_INDENT, QUOTE_INDENT = 24, 16
+CHAIN = 6
+"""Chunks of code that are read to know the state in which one starts. Further away, a chunk starts afresh: jumping into
+the middle of a huge block may cost a colour, but no pause."""
+
+
+def segment_of(block: Block, previous: Segment | None) -> Segment:
+    """The segment of a block. `previous` is the one before it in the same message."""
+    if block.kind == "code":
+        before = previous if isinstance(previous, CodeSegment) and block.part else None
+        return CodeSegment(block.code, block.language, path=block.path, before=before, part=block.part,
+                           broken=block.broken)
+    if block.kind == "table":
+        first = previous if isinstance(previous, TableSegment) and block.part else None
+        return TableSegment(block, first)
+    if block.kind == "rule":
+        return RuleSegment(block)
+    return WordSegment(block)
+
+
+def gap_between(before: Block | None, after: Block) -> int:
+    """Pixels between two blocks."""
+    if before is None:
+        return 0
+    if after.part and before.kind == after.kind:
+        return 0
+    if after.kind == "heading":
+        return theme.px(18 if after.level < 3 else 14)
+    if before.kind == "heading":
+        return theme.px(6)
+    if after.markers and "l" in before.path:
+        return theme.px(4)
+    if "l" in after.path and "l" in before.path:
+        return theme.px(6)
+    return theme.px(10)
+
+
+def indent_of(path: str) -> int:
+    """How far a block inside quotes and lists is from the left."""
+    return theme.px(LIST_INDENT) * path.count("l") + theme.px(QUOTE_INDENT) * path.count("q")
+
+
+def paint_quotes(painter: QPainter, path: str, x: int, y: int, height: int) -> None:
+    """The bars at the left of quoted text, with the row's left edge at `x`."""
+    if "q" not in path:
+        return
+    for depth, letter in enumerate(path):
+        if letter == "q":
+            left = x + indent_of(path[:depth])
+            painter.fillRect(QRectF(left, y, theme.px(3), height), theme.role("line"))
+
+
+class WordSegment(Segment):
+    """A paragraph, a heading or a list item's first words, with its markers."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self._path = block.path
+        self.indent = indent_of(block.path)
+        kind = f"h{block.level}" if block.level else "body"
+        role = "soft" if "q" in block.path else "text"
+        words = TextPiece(
+            block.inline.text, kind, fonts.word_ranges(block.inline.spans, heading=bool(block.level)),
+            spans=block.inline.spans, role=role,
+        )
+        self._markers = [(depth, TextPiece(text, "body", role="soft")) for depth, text in block.markers]
+        self.pieces = [*(piece for _depth, piece in self._markers), words]
+
+    def arrange(self, width: int) -> int:
+        words = self.pieces[-1]
+        words.x, words.y = 0, 0
+        height = words.lay_out(max(width, theme.px(60)))
+        for depth, piece in self._markers:
+            piece.lay_out(theme.px(200))
+            right = indent_of(self._path[:depth]) - self.indent - theme.px(8)
+            piece.x, piece.y = right - piece.natural_width(), 0
+        return height
+
+    def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
+        paint_quotes(painter, self._path, x, y - self.gap, self.height + self.gap)
+        super().paint(painter, x, y, clip, marks)
+
+
+class RuleSegment(Segment):
+    """A line between two parts."""
+
+    kind = "rule"
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self._path = block.path
+        self.indent = indent_of(block.path)
+        self.height = theme.px(9)
+
+    @property
+    def text(self) -> str:
+        return "---"
+
+    @property
+    def length(self) -> int:
+        return 3
+
+    def arrange(self, width: int) -> int:
+        self._width = width
+        return theme.px(9)
+
+    def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
+        paint_quotes(painter, self._path, x, y - self.gap, self.height + self.gap)
+        painter.fillRect(QRectF(x + self.indent, y + theme.px(4), self._width, 1), theme.role("line"))
+
+
+class CodeSegment(Segment):
+    """A chunk of code. The first of a block has the language and the copy button above it."""
+
+    kind = "code"
+    full_width = True
+
+    def __init__(
+        self, code: str, language: str = "", *, path: str = "", before: CodeSegment | None = None, part: int = 0,
+        broken: bool = True,
+    ) -> None:
+        super().__init__()
+        self._path = path
+        self.indent = indent_of(path)
+        self.code, self.language, self.part_number, self.broken = code, language, part, broken
+        self._before = before
+        self._after: State | None = None
+        self._copied = False
+        self._header = theme.px(30) if part == 0 else 0
+        self._button = QRectF()
+        self.pieces = [TextPiece(code, "code", anywhere=True)]
+
+    def state_after(self) -> State:
+        """The state in which the chunk after this one starts."""
+        if self._after is None:
+            self._colour()
+        return self._after or START
+
+    def _colour(self) -> None:
+        """Read the colours, from the nearest chunk before that was read, if it is near."""
+        waiting = [self]
+        while waiting[-1]._before is not None and waiting[-1]._before._after is None and len(waiting) <= CHAIN:
+            waiting.append(waiting[-1]._before)
+        for segment in reversed(waiting):
+            before = segment._before
+            state = before._after if before is not None and before._after is not None else START
+            parts, segment._after = read_parts(segment.language, segment.code, state)
+            if parts and segment.laid < 0:
+                segment.pieces = [TextPiece(segment.code, "code", fonts.code_ranges(parts), anywhere=True)]
+
+    def estimate(self, width: int) -> int:
+        return super().estimate(width - 2 * theme.px(12)) + self._header
+
+    def arrange(self, width: int) -> int:
+        if self._after is None and self.language:
+            self._colour()
+        piece = self.pieces[0]
+        inset = theme.px(12)
+        piece.x, piece.y = inset, self._header
+        button = theme.px(56)
+        self._button = QRectF(width - button - theme.px(6), theme.px(4), button, theme.px(22))
+        self._width = width
+        return self._header + piece.lay_out(max(width - 2 * inset, theme.px(60)))
+
+    def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
+        if self._header:
+            self._paint_header(painter, x + self.indent, y)
+        super().paint(painter, x, y, clip, marks)
+
+    def _paint_header(self, painter: QPainter, x: int, y: int) -> None:
+        small = face("small")
+        painter.setFont(small.font)
+        painter.setPen(theme.role("soft"))
+        area = QRectF(x + theme.px(12), y, self._width - theme.px(90), self._header - theme.px(2))
+        centre = Qt.AlignmentFlag.AlignVCenter
+        label = QFontMetricsF(small.font).elidedText(self.language, Qt.TextElideMode.ElideRight, area.width())
+        painter.drawText(area, int(centre | Qt.AlignmentFlag.AlignLeft), label)
+        painter.drawText(self._button.translated(x, y), int(centre | Qt.AlignmentFlag.AlignHCenter),
+                         tr("Copied") if self._copied else tr("Copy"))
+
+    def show_copied(self, copied: bool) -> None:
+        self._copied = copied
+
+    def actions(self) -> list[Action]:
+        if not self._header:
+            return []
+        return [Action("copy", "", tr("Copy this code"), (self._button,))]
+
+    def on_text(self, x: float, y: float) -> bool:
+        return y >= self._header
+
+
+class TableSegment(Segment):
+    """Rows of a table. All chunks of a table have the columns of its first."""
+
+    kind = "table"
+
+    def __init__(self, block: Block, before: TableSegment | None) -> None:
+        super().__init__()
+        self._path = block.path
+        self.indent = indent_of(block.path)
+        self._first: TableSegment = before._first if before is not None else self
+        self._is_first = before is None
+        self._aligns = block.aligns
+        self._columns = len(block.rows[0]) if block.rows else 0
+        self._rows: list[list[TextPiece]] = []
+        for number, row in enumerate(block.rows):
+            head = number == 0 and self._is_first
+            cells = [TextPiece(cell.text, "bold" if head else "body", fonts.word_ranges(cell.spans), spans=cell.spans)
+                     for cell in row]
+            self._rows.append(cells)
+        self.pieces = [cell for row in self._rows for cell in row]
+        for number, row_cells in enumerate(self._rows):
+            self.joins += ["\t"] * (len(row_cells) - 1)
+            if number < len(self._rows) - 1:
+                self.joins.append("\n")
+        self._widths: list[int] = []
+        self._widths_for = -1
+        self._lines: list[int] = []
+
+    def widths(self, width: int) -> list[int]:
+        """The columns' widths in pixels, with their padding, for a table of at most this width."""
+        if self._widths_for == width:
+            return self._widths
+        natural, least = [0] * self._columns, [0] * self._columns
+        pad = 2 * theme.px(10)
+        for row in self._rows:
+            for column, cell in enumerate(row[: self._columns]):
+                cell.lay_out(100_000)
+                natural[column] = max(natural[column], cell.natural_width() + pad)
+                words = max((len(word) for word in cell.text.split()), default=1)
+                least[column] = max(least[column], min(int(words * cell.face.average * 1.2), theme.px(140)) + pad)
+        self._widths = shared_widths(natural, least, width)
+        self._widths_for = width
+        return self._widths
+
+    def estimate(self, width: int) -> int:
+        return len(self._rows) * (face("body").pitch + 2 * theme.px(5) + 1)
+
+    def arrange(self, width: int) -> int:
+        widths = self._first.widths(width)
+        pad_x, pad_y = theme.px(10), theme.px(5)
+        y, self._lines = 0, []
+        for row in self._rows:
+            tallest, x = face("body").pitch, 0
+            for column, cell in enumerate(row[: len(widths)]):
+                room = max(widths[column] - 2 * pad_x, 8)
+                tallest = max(tallest, cell.lay_out(room))
+                align = self._aligns[column] if column < len(self._aligns) else ""
+                spare = max(room - cell.natural_width(), 0) if cell.line_count() == 1 else 0
+                cell.x = x + pad_x + (spare if align == "right" else spare // 2 if align == "center" else 0)
+                cell.y = y + pad_y
+                x += widths[column]
+            y += tallest + 2 * pad_y + 1
+            self._lines.append(y - 1)
+        self._table_width = sum(widths)
+        return y
+
+    def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
+        paint_quotes(painter, self._path, x, y - self.gap, self.height + self.gap)
+        left, line = x + self.indent, theme.role("line")
+        if self._is_first and self._lines:
+            painter.fillRect(QRectF(left, y, self._table_width, self._lines[0]), theme.role("panel"))
+            painter.fillRect(QRectF(left, y, self._table_width, 1), line)
+        for at in self._lines:
+            painter.fillRect(QRectF(left, y + at, self._table_width, 1), line)
+        super().paint(painter, x, y, clip, marks)
+
+
+def shared_widths(natural: Sequence[int], least: Sequence[int], width: int) -> list[int]:
+    """Columns of at most `width` together: as wide as they like, else what is left after the least, by need."""
+    if sum(natural) <= width:
+        return list(natural)
+    if sum(least) >= width:
+        return [max(width * part // max(sum(least), 1), theme.px(28)) for part in least]
+    wishes = [max(want - need, 0) for want, need in zip(natural, least, strict=True)]
+    spare = width - sum(least)
+    total = max(sum(wishes), 1)
+    return [need + spare * wish // total for need, wish in zip(least, wishes, strict=True)]
+
+
