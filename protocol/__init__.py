@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from protocol.claude import Claude, ClaudeNotFound, find_claude
-    from protocol.conversation import Change, Conversation, PendingRequest
+    from protocol.conversation import Change, Conversation, PendingRequest, TextItem
     from protocol.process import Exit, Ladder, child_environment
     from protocol.session import RequestRefused, Session, SessionError, SessionOptions, UsageError
 
 _HOMES = {
     "protocol.claude": ("Claude", "ClaudeNotFound", "find_claude"),
-    "protocol.conversation": ("Change", "Conversation", "PendingRequest"),
+    "protocol.conversation": ("Change", "Conversation", "PendingRequest", "TextItem"),
     "protocol.process": ("Exit", "Ladder", "child_environment"),
     "protocol.session": ("RequestRefused", "Session", "SessionError", "SessionOptions", "UsageError"),
 }
@@ -35,6 +35,7 @@ __all__ = [
     "Session",
     "SessionError",
     "SessionOptions",
+    "TextItem",
     "UsageError",
     "child_environment",
     "find_claude",
