@@ -266,6 +266,11 @@ class TestHiddenCharacters:
         assert not permissions.hidden_characters(text)
         assert make_visible(text) == text
 
+    def test_joiners_stay_where_they_shape_what_is_seen_and_show_elsewhere(self) -> None:
+        for text in ("👨\u200d👩\u200d👧", "❤\ufe0f\u200d🔥", "می\u200cخواهم", "क्\u200dष"):
+            assert make_visible(text) == text
+        assert make_visible("rm\u200d -rf 👨\u200d") == "rm⟨U+200D⟩ -rf 👨⟨U+200D⟩"
+
     def test_an_escape_sequence_shows_its_beginning(self) -> None:
         assert make_visible("rm -rf /\x1b[2K\rls") == "rm -rf /⟨U+001B⟩[2K⟨U+000D⟩ls"
 
