@@ -183,7 +183,7 @@ class RequestDialog(QDialog):
 
     def summary(self) -> str:
         """What this request is, in a few words, for the notice in its place."""
-        return tr("Claude's request is open in a window of its own.")
+        return tr("Claude’s request is open in a window of its own.")
 
     def decide(self, result: dict[str, Any]) -> None:
         """Answer the request and close. Only the first answer counts."""

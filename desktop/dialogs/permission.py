@@ -125,7 +125,7 @@ class PermissionDialog(RequestDialog):
 
     def _build_footer(self) -> None:
         stop = button(tr("Deny and stop"), "denyAndStop", "quiet", self)
-        stop.setToolTip(tr("Refuse, and end Claude's turn"))
+        stop.setToolTip(tr("Refuse, and end Claude’s turn"))
         stop.clicked.connect(lambda: self.decide(permissions.deny(self.typed(), interrupt=True)))
         self.footer.left.addWidget(stop)
         self.deny_button = button(tr("Deny"), "deny", "outline", self)

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.dialogs.elicitation import is_web_address
 from tests.helpers.cards import Page, settle
-from tests.helpers.dialog_gallery import SCHEMA
+from tests.helpers.dialog_gallery import FULL_FORM
 from tests.helpers.hands import click, named, press, press_ctrl_enter
 
 
@@ -31,12 +31,8 @@ def url(address: str) -> dict[str, Any]:
             "url": address}  # fmt: skip
 
 
-FULL = {"subtype": "elicitation", "mcp_server_name": "deployer", "message": "Where to?", "mode": "form",
-        "requested_schema": SCHEMA}  # fmt: skip
-
-
 def test_a_form_is_filled_in_and_sent_by_keyboard_alone(page: Page) -> None:
-    card = page.put(FULL)
+    card = page.put(FULL_FORM)
     assert named(card, "field_email").hasFocus()
     press("me@example.com", Qt.Key.Key_Return)
     press(Qt.Key.Key_Down, Qt.Key.Key_Tab)
@@ -48,7 +44,7 @@ def test_a_form_is_filled_in_and_sent_by_keyboard_alone(page: Page) -> None:
 
 
 def test_what_is_wrong_is_said_beside_each_field_and_nothing_is_sent(page: Page) -> None:
-    card = page.put(FULL)
+    card = page.put(FULL_FORM)
     press("nobody")
     press_ctrl_enter()
     assert page.answers == []
@@ -59,7 +55,7 @@ def test_what_is_wrong_is_said_beside_each_field_and_nothing_is_sent(page: Page)
 
 
 def test_a_mended_field_takes_its_sentence_back(page: Page) -> None:
-    card = page.put(FULL)
+    card = page.put(FULL_FORM)
     press("nobody")
     click(card, "accept")
     named(card, "field_email").setText("nobody@example.com")
@@ -100,13 +96,13 @@ def test_a_field_of_no_known_kind_is_asked_for_as_json(page: Page) -> None:
 
 
 def test_decline_says_no(page: Page) -> None:
-    card = page.put(FULL)
+    card = page.put(FULL_FORM)
     click(card, "decline")
     assert page.answers == [{"action": "decline"}]
 
 
 def test_escape_cancels_and_asks_first_when_something_was_written(page: Page) -> None:
-    card = page.put(FULL)
+    card = page.put(FULL_FORM)
     press("me@", Qt.Key.Key_Escape)
     assert page.answers == []
     click(card, "throwAway")
@@ -114,7 +110,7 @@ def test_escape_cancels_and_asks_first_when_something_was_written(page: Page) ->
 
 
 def test_a_default_that_nobody_wrote_is_not_recovered_as_typed(page: Page) -> None:
-    card = page.put(FULL)
+    card = page.put(FULL_FORM)
     assert card.typed() == ""
     press("me@example.com")
     assert card.typed() == "me@example.com"

@@ -137,6 +137,13 @@ EDIT = tool(
     description="settings.py",
     permission_suggestions=[TOUCH[2]],
 )
+FULL_FORM = {
+    "subtype": "elicitation",
+    "mcp_server_name": "deployer",
+    "message": "Where should this go?",
+    "mode": "form",
+    "requested_schema": SCHEMA,
+}
 CASES: dict[str, tuple[dict[str, Any], Callable[[Any], None]]] = {
     "question": (ask(DATABASE, FEATURES), _chosen),
     "question_several": (ask(DATABASE, FEATURES), _several),
@@ -165,16 +172,8 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Any], None]]] = {
         _nothing,
     ),
     "plan": (tool("ExitPlanMode", {"plan": PLAN}), _nothing),
-    "elicitation": (
-        {"subtype": "elicitation", "mcp_server_name": "deployer", "message": "Where should this go?",
-         "mode": "form", "requested_schema": SCHEMA},
-        _nothing,
-    ),
-    "elicitation_problem": (
-        {"subtype": "elicitation", "mcp_server_name": "deployer", "message": "Where should this go?",
-         "mode": "form", "requested_schema": SCHEMA},
-        _wrong_form,
-    ),
+    "elicitation": (FULL_FORM, _nothing),
+    "elicitation_problem": (FULL_FORM, _wrong_form),
     "elicitation_url": (
         {"subtype": "elicitation", "mcp_server_name": "deployer", "message": "Please sign in", "mode": "url",
          "url": "https://login.example.com/authorize?client=handraise&state=" + "0123456789abcdef" * 8},
