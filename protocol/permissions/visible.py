@@ -9,28 +9,27 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# Where the two joiners shape what is seen: Arabic and Indic scripts, emoji made of several.
-_JOINABLE: Final = "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17ff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
-
-_HIDDEN: Final = re.compile(
+# Each can hide something; those in the last line of the class are fine in some company, see `_is_fine`.
+_SUSPECTS: Final = re.compile(
     "["
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 and C1 controls, ESC among them; \n and \t stay, \r see below
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 and C1 controls, ESC among them; \n and \t stay
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"  # soft hyphen, joiners, fillers
     "\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"  # zero-width, separators, bidirectional controls
     "\u2800\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"  # blanks that are not spaces, variants, byte order mark
     "\ud800-\udfff"  # lone surrogates
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"  # musical controls, tags and supplementary variants
+    "\r\u200c\u200d\ufe0e\ufe0f"
     "]"
-    f"|(?<!{_JOINABLE})[\u200c\u200d]|[\u200c\u200d](?!{_JOINABLE})"
-    "|\r(?!\n)"  # alone it takes a terminal back to the start of the line; before \n it is a Windows line end
-    "|(?<![0-9#*\u00a9-\U0010ffff])[\ufe0e\ufe0f]"  # the emoji switch, where there is no emoji to switch
-    "|(?<=[\ufe00-\ufe0f])[\ufe0e\ufe0f]"
+)
+# Where the two joiners shape what is seen: Arabic and Indic scripts, emoji made of several.
+_JOINABLE: Final = re.compile(
+    "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17ff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
 )
 
 
 def hidden_characters(text: str) -> bool:
     """Whether `make_visible` would change the text."""
-    return _HIDDEN.search(text) is not None
+    return any(not _is_fine(match) for match in _SUSPECTS.finditer(text))
 
 
 def make_visible(text: str) -> str:
@@ -38,4 +37,22 @@ def make_visible(text: str) -> str:
 
     For showing only. What is sent back to the CLI is always the original.
     """
-    return _HIDDEN.sub(lambda match: f"⟨U+{ord(match.group()):04X}⟩", text)
+    return _SUSPECTS.sub(_show, text)
+
+
+def _show(match: re.Match[str]) -> str:
+    character = match.group()
+    return character if _is_fine(match) else f"⟨U+{ord(character):04X}⟩"
+
+
+def _is_fine(match: re.Match[str]) -> bool:
+    """Whether a suspect does in this place what it is for."""
+    character, text, at = match.group(), match.string, match.start()
+    before, after = text[at - 1 : at] if at else "", text[at + 1 : at + 2]
+    if character == "\r":  # a Windows line end; alone it takes a terminal back to the start of the line
+        return after == "\n"
+    if character in "\u200c\u200d":
+        return _JOINABLE.match(before) is not None and _JOINABLE.match(after) is not None
+    if character in "\ufe0e\ufe0f":  # text or emoji? A switch on what has both forms
+        return before in set("0123456789#*") or (before >= "\u00a9" and not "\ufe00" <= before <= "\ufe0f")
+    return False
