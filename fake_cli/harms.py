@@ -73,7 +73,7 @@ def apply(session: Session) -> None:
 
 def flood_stderr(size: int) -> None:
     line = b"[warn] the cache of the cache is not cached; falling back to the cache\n"
-    write_stderr(line * (size // len(line)) + b"[warn] last words on stderr\n")
+    write_stderr(line * (size // len(line) + 1) + b"[warn] last words on stderr\n")
 
 
 def flood_stdout(output: Output, size: int, rate: float, line_length: int) -> None:

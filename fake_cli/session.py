@@ -125,7 +125,6 @@ class Session:
             return 1
         self.reading.set()
         threading.Thread(target=self._read_input, daemon=True).start()
-        self.spawn(self._work())
         return await self.finished
 
     def begin_without_host(self, prompt: str) -> None:
@@ -133,12 +132,11 @@ class Session:
         self._prepare()
         self.queue.append(Queued(prompt, prompt, None, composed=False))
         self.input_closed = True
-        self.spawn(self._work())
+        self.go_on()
 
     def _prepare(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.finished: asyncio.Future[int] = self.loop.create_future()
-        self._wake = asyncio.Event()
 
     def finish(self, code: int, reason: str = "") -> None:
         if reason:
@@ -168,28 +166,27 @@ class Session:
         """Waits, at the scenario's pace; with pace 0 only lets what came in be handled."""
         await asyncio.sleep(max(0.0, seconds) * self.pace_factor)
 
-    async def _work(self) -> None:
+    def go_on(self) -> None:
+        """Begins the next turn, if none is running; ends when there is nothing left and nobody to hear from."""
         from fake_cli.turn import Turn
 
-        while not self.finished.done():
-            self.turn_begun = self.stop_wanted = False
-            if self.queue:
-                self.turn_task = self.spawn(Turn(self, [self.queue.pop(0)]).run())
-            elif self.follow_ups:
-                self.turn_task = self.spawn(self.follow_ups.pop(0)())
-            else:
-                self.update_state()
-                if self.input_closed and not self.background:
-                    self.finish(1 if self.last_was_error else 0)
-                    return
-                self._wake.clear()
-                await self._wake.wait()
-                continue
-            await asyncio.wait([self.turn_task])
-            self.turn_task = None
+        if self.turn_task is not None or self.finished.done():
+            return
+        self.turn_begun = self.stop_wanted = False
+        if self.queue:
+            self.turn_task = self.spawn(Turn(self, [self.queue.pop(0)]).run())
+        elif self.follow_ups:
+            self.turn_task = self.spawn(self.follow_ups.pop(0)())
+        else:
+            self.update_state()
+            if self.input_closed and not self.background:
+                self.finish(1 if self.last_was_error else 0)
+            return
+        self.turn_task.add_done_callback(self._turn_over)
 
-    def wake(self) -> None:
-        self._wake.set()
+    def _turn_over(self, _task: asyncio.Task[None]) -> None:
+        self.turn_task = None
+        self.go_on()
 
     # -- what comes in --------------------------------------------------------------------------------------
 
@@ -262,7 +259,7 @@ class Session:
             self._uuids.add(queued.uuid)
             self.lifecycle(queued, "queued")
         self.queue.append(queued)
-        self.wake()
+        self.go_on()
 
     def _control_request(self, message: dict[str, Any]) -> None:
         problem = strict.control_request(message)
@@ -306,7 +303,7 @@ class Session:
             self.stop_turn()
             for task in list(self.background.values()):
                 task.cancel()
-        self.wake()
+        self.go_on()
 
     # -- requests to the host -------------------------------------------------------------------------------
 

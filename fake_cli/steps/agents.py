@@ -94,7 +94,7 @@ class _Subagent:
         if after and status == "completed":
             origin = {"kind": "task-notification", "producer": "session-task"}
             session.follow_ups.append(lambda: Turn(session, [], steps=after, origin=origin).run())
-        session.wake()
+        session.go_on()
 
     async def _run_steps(self) -> str:
         streams = self._session.partial and bool(self._step.get("streams"))

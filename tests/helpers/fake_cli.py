@@ -19,7 +19,7 @@ STREAM_FLAGS = (
 )  # fmt: skip
 
 
-def write_scenario(folder: Path, *turns: list[dict[str, Any]], **options: Any) -> Path:
+def write_scenario(folder: Path, *turns: list[Any], **options: Any) -> Path:
     """A scenario file whose turns are taken one after the other."""
     return write_json(folder, {"options": options, "turns": list(turns)})
 
@@ -114,9 +114,9 @@ class FakeCli(Program):
     def of_type(self, kind: str, **fields: Any) -> list[Message]:
         return [m for m in self.messages if m.get("type") == kind and all(m.get(k) == v for k, v in fields.items())]
 
-    def texts(self) -> list[str]:
-        """The text blocks of the assistant's whole messages."""
-        blocks = [block for message in self.of_type("assistant") for block in message["message"]["content"]]
+    def texts(self, **fields: Any) -> list[str]:
+        """The text blocks of the assistant's whole messages that have these fields."""
+        blocks = [block for message in self.of_type("assistant", **fields) for block in message["message"]["content"]]
         return [block["text"] for block in blocks if block["type"] == "text"]
 
     def streamed(self) -> str:

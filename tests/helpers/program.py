@@ -28,6 +28,7 @@ class Program:
         raw: everything printed, as bytes.
         stderr: what came on stderr so far.
         exit_code: the code that is expected; set it while the program runs.
+        output_ended: whether stdout has ended: nobody holds it open any more.
     """
 
     def __init__(
@@ -41,13 +42,13 @@ class Program:
     ) -> None:
         self.messages: list[Message] = []
         self.noise: list[str] = []
-        self.raw = b""
-        self.stderr = ""
+        self._raw: list[bytes] = []
+        self._stderr: list[str] = []
         self.exit_code = exit_code
         self._noise_is_fine = noise_is_fine
         self._sent: list[str] = []
         self._changed = threading.Condition()
-        self._ended = False
+        self.output_ended = False
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
             argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=None if env is None else {**os.environ, **env}
@@ -70,6 +71,14 @@ class Program:
             self.finish()
         finally:
             self._kill()
+
+    @property
+    def raw(self) -> bytes:
+        return b"".join(self._raw)
+
+    @property
+    def stderr(self) -> str:
+        return "".join(self._stderr)
 
     # What is said to the program
 
@@ -102,7 +111,7 @@ class Program:
                 for message in self.messages[after:]:
                     if matches(message):
                         return message
-                if self._ended or not self._changed.wait(deadline - time.monotonic()):
+                if self.output_ended or not self._changed.wait(deadline - time.monotonic()):
                     raise AssertionError(self.account(f"nothing matched within {timeout} s"))
 
     def wait_until(self, holds: Callable[[], bool], timeout: float = DEADLINE) -> None:
@@ -110,7 +119,7 @@ class Program:
         deadline = time.monotonic() + timeout
         with self._changed:
             while not holds():
-                if self._ended or not self._changed.wait(deadline - time.monotonic()):
+                if self.output_ended or not self._changed.wait(deadline - time.monotonic()):
                     raise AssertionError(self.account(f"it did not come true within {timeout} s"))
 
     def wait_for_exit(self, timeout: float = DEADLINE) -> int:
@@ -147,7 +156,7 @@ class Program:
         for line in self.process.stdout:
             self._take(line)
         with self._changed:
-            self._ended = True
+            self.output_ended = True
             self._changed.notify_all()
 
     def _take(self, line: bytes) -> None:
@@ -156,7 +165,7 @@ class Program:
         except ValueError:
             value = None
         with self._changed:
-            self.raw += line
+            self._raw.append(line)
             if isinstance(value, dict):
                 self.messages.append(value)
             else:
@@ -167,7 +176,7 @@ class Program:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             with self._changed:
-                self.stderr += line.decode("utf-8", "replace")
+                self._stderr.append(line.decode("utf-8", "replace"))
                 self._changed.notify_all()
 
     def _kill(self) -> None:
