@@ -27,3 +27,18 @@ class Sentence:
 def sentence(template: str, /, **values: Any) -> Sentence:
     """A sentence to be shown later."""
     return Sentence(template, values)
+
+
+def said(words: object) -> Sentence:
+    """What an error of `protocol` says, so that it can be translated where the catalogue knows it.
+
+    Args:
+        words: an exception, a `protocol.permissions.words.Sentence`, or plain text.
+    """
+    if isinstance(words, BaseException):
+        words = getattr(words, "sentence", None) or (words.args[0] if words.args else type(words).__name__)
+    known = getattr(words, "words", None)
+    if known is not None and hasattr(known, "template"):
+        return Sentence(known.template, dict(known.values))
+    # Without values a text is never read as a template: a brace in it stays a brace.
+    return Sentence(str(words))

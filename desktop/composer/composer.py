@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QImage
@@ -28,6 +29,7 @@ from desktop.translations import tr
 from desktop.widgets import button, plain_label, set_role
 
 FILE_QUERY_MS = 120
+QuestionUse = Literal["", "reply", "queue"]
 
 
 class Composer(QFrame):
@@ -39,12 +41,14 @@ class Composer(QFrame):
         stop_requested: the Stop button.
         edited: the text or what is attached has changed; the draft is to be kept.
         file_query(query): paths are wanted for an `@` mention; answer with `offer_files`.
+        switch_requested: while a question is open, the person wants the text to be the other of reply and message.
     """
 
     send_requested = Signal(str, list)
     stop_requested = Signal()
     edited = Signal()
     file_query = Signal(str)
+    switch_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,13 +59,17 @@ class Composer(QFrame):
         self.problem = plain_label("", "soft", wrap=True)
         set_role(self.problem, tone="bad")
         self.problem.hide()
+        self.note = plain_label(tr("Pictures cannot be part of a reply: this will be queued as a message."), "soft")
+        self.note.setWordWrap(True)
+        self.note.hide()
         self.send_button = button(tr("Send"), "sendButton", "primary")
         self.stop_button = button(tr("Stop"), "stopButton")
         self.stop_button.setToolTip(tr("Stop what Claude is doing. The conversation stays. (Ctrl+.)"))
+        self.switch_button = button("", "replyOrQueue", "quiet")
         self.history = History()
         self._commands: list[tuple[str, str]] = []
         self._busy = False
-        self._reply = False
+        self._use: QuestionUse = ""
         self._wanted: Wanted | None = None
         self._file_timer = QTimer(self)
         self._file_timer.setSingleShot(True)
@@ -75,6 +83,7 @@ class Composer(QFrame):
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.editor, 1)
+        row.addWidget(self.switch_button)
         row.addWidget(self.stop_button)
         row.addWidget(self.send_button)
         layout = QVBoxLayout(self)
@@ -82,6 +91,7 @@ class Composer(QFrame):
         layout.setSpacing(6)
         layout.addWidget(self.attachments)
         layout.addWidget(self.problem)
+        layout.addWidget(self.note)
         layout.addLayout(row)
 
     def _connect(self) -> None:
@@ -95,6 +105,7 @@ class Composer(QFrame):
         self.attachments.changed.connect(self._on_attachments_changed)
         self.send_button.clicked.connect(self.submit)
         self.stop_button.clicked.connect(self.stop_requested)
+        self.switch_button.clicked.connect(self.switch_requested)
         self.popup.chosen.connect(self._put_in)
         self._file_timer.timeout.connect(self._ask_for_files)
 
@@ -163,13 +174,15 @@ class Composer(QFrame):
         self._busy = busy
         self._refresh()
 
-    def set_reply(self, reply: bool) -> None:
-        """Whether the text becomes the reply to the open question."""
-        self._reply = reply
+    def set_question(self, use: QuestionUse) -> None:
+        """What the text becomes while a question is open; "" while none is."""
+        self._use = use
         self._refresh()
 
-    def set_placeholder(self, text: str) -> None:
-        self.editor.setPlaceholderText(text)
+    @property
+    def is_reply(self) -> bool:
+        """Whether what is written now would be the reply to the open question. Pictures cannot be part of one."""
+        return self._use == "reply" and not self.attachments.images
 
     def set_commands(self, commands: Sequence[tuple[str, str]]) -> None:
         """The CLI's commands as (name, description)."""
@@ -192,18 +205,41 @@ class Composer(QFrame):
         # While Claude works and nothing is typed, Stop alone stands there: nothing to press by mistake.
         self.send_button.setVisible(content or not self._busy)
         self.send_button.setEnabled(content)
-        words = tr("Reply") if self._reply else tr("Queue") if self._busy else tr("Send")
+        words, hint = self._send_words()
         self.send_button.setText(words)
         self.send_button.setAccessibleName(words)
-        if not content:
-            hint = tr("Write a message first")
-        elif self._reply:
-            hint = tr("Sends this as your reply to the open question (Enter)")
-        elif self._busy:
-            hint = tr("Claude reads this as soon as it can (Enter)")
+        self.send_button.setToolTip(hint if content else tr("Write a message first"))
+        self.editor.setPlaceholderText(self._placeholder())
+        self._refresh_switch()
+
+    def _send_words(self) -> tuple[str, str]:
+        if self.is_reply:
+            return tr("Reply"), tr("Sends this as your reply to the open question (Enter)")
+        if self._busy:
+            return tr("Queue"), tr("Claude reads this as soon as it can (Enter)")
+        return tr("Send"), tr("Sends the message (Enter; Shift+Enter begins a new line)")
+
+    def _placeholder(self) -> str:
+        if self._use == "reply":
+            return tr("Message Claude. While a question is open this becomes your reply to it.")
+        if self._use == "queue":
+            return tr("Message Claude. It is queued, and read after the question is answered.")
+        if self._busy:
+            return tr("Message Claude. It is read as soon as Claude can.")
+        return tr("Message Claude")
+
+    def _refresh_switch(self) -> None:
+        words = tr("Queue instead") if self._use == "reply" else tr("Make it the reply")
+        self.switch_button.setText(words)
+        self.switch_button.setAccessibleName(words)
+        pictures = self._use == "reply" and bool(self.attachments.images)
+        self.switch_button.setVisible(bool(self._use) and not pictures)
+        if self._use == "reply":
+            hint = tr("What you write becomes your reply to the open question. Press to queue it as a message instead.")
         else:
-            hint = tr("Sends the message (Enter; Shift+Enter begins a new line)")
-        self.send_button.setToolTip(hint)
+            hint = tr("What you write is queued as a message. Press to make it your reply to the open question.")
+        self.switch_button.setToolTip(hint)
+        self.note.setVisible(pictures)
 
     def _on_text_changed(self) -> None:
         self._refresh()

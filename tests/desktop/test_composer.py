@@ -140,8 +140,31 @@ def test_a_message_while_claude_works_says_that_it_will_be_queued(composer: Comp
     QTest.keyClicks(composer.editor, "and this")
     assert composer.send_button.isVisible()
     assert composer.send_button.text() == "Queue"
-    composer.set_reply(True)
+
+
+def test_while_a_question_is_open_the_composer_says_what_the_text_becomes(composer: Composer, qtbot: QtBot) -> None:
+    composer.set_busy(True)
+    composer.set_question("reply")
+    assert "becomes your reply" in composer.editor.placeholderText()
+    QTest.keyClicks(composer.editor, "neither")
     assert composer.send_button.text() == "Reply"
+    with qtbot.waitSignal(composer.switch_requested):
+        composer.switch_button.click()
+    composer.set_question("queue")
+    assert composer.send_button.text() == "Queue"
+    assert composer.text() == "neither"
+    composer.set_question("")
+    assert not composer.switch_button.isVisible()
+
+
+def test_a_reply_with_pictures_is_queued_and_says_so(composer: Composer, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png())
+    composer.set_question("reply")
+    composer.set_content("like this")
+    composer.add_images([str(tmp_path / "a.png")])
+    assert not composer.is_reply
+    assert composer.note.isVisible()
+    assert composer.send_button.text() != "Reply"
 
 
 # Pictures

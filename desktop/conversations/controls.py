@@ -1,0 +1,223 @@
+"""What can be set on a running conversation, and what the CLI tells about it: model, mode, effort, context, silence."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from desktop import loop
+from desktop.conversations import notices
+from desktop.conversations.runner import Runner
+from desktop.sentences import Sentence, sentence
+from desktop.settings import SettingsStore
+from protocol import requests
+from protocol.conversation import Change, NoticeItem, TurnEndItem, UserItem
+from protocol.conversation.notices import SIGN_IN
+from protocol.process import CREDENTIALS
+from protocol.session import RequestRefused, SessionError
+
+log = logging.getLogger("handraise.conversations")
+
+SILENCE = 120.0
+"""Seconds without a word while Claude, and not a tool, is at work; then the person is told."""
+WATCH_MS = 1000
+
+
+class Controls(QObject):
+    """The settings of one conversation.
+
+    Attributes:
+        effort: the level in force, "" when the CLI does not tell.
+        context_percent: how full the context window is, None while unknown.
+        silence_after: seconds, see `SILENCE`.
+        api_key_told: asks, once there is something to tell, whether another conversation has told it.
+
+    Signals:
+        changed: something here is different.
+        noticed(Notice), settled(key): a notice to show, or to put away.
+        signed_out(text): the API refused the login; the text is the message that came to nothing.
+    """
+
+    changed = Signal()
+    noticed = Signal(object)
+    settled = Signal(str)
+    signed_out = Signal(str)
+
+    def __init__(
+        self,
+        runner: Runner,
+        settings: SettingsStore,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(parent)
+        self.effort = ""
+        self.silence_after = SILENCE
+        self._runner = runner
+        self._settings = settings
+        self._clock = clock
+        self._unsupported: set[str] = set()
+        self.api_key_told: Callable[[], bool] = lambda: False
+        self._last_sign = clock()
+        self._watch = QTimer(self)
+        self._watch.setInterval(WATCH_MS)
+        self._watch.timeout.connect(self.look_for_life)
+
+    # What the person sets
+
+    def set_model(self, value: str) -> None:
+        """Change the model; a refusal is told, and views put their selector back."""
+        self._runner.choices.model = value
+        self._set(requests.set_model(value), sentence("The model was not changed"), self._forget_model)
+
+    def _forget_model(self) -> None:
+        self._runner.choices.model = None
+
+    def set_mode(self, mode: str) -> None:
+        """Change the permission mode; a refusal is told, and views put their selector back."""
+        self._set(
+            requests.set_permission_mode(mode), sentence("The mode was not changed"), lambda: None,
+            lambda: setattr(self._runner.choices, "mode", mode),
+        )  # fmt: skip
+
+    def set_effort(self, level: str) -> None:
+        """Change how hard the model thinks."""
+        self._set(
+            requests.apply_flag_settings({"effortLevel": level}), sentence("The effort was not changed"),
+            lambda: None, lambda: setattr(self, "effort", level),
+        )  # fmt: skip
+
+    def _set(
+        self,
+        request: dict[str, object],
+        what: Sentence,
+        undo: Callable[[], None],
+        done: Callable[[], None] = lambda: None,
+    ) -> None:
+        if self._runner.is_live:
+            loop.spawn(self._ask_for(request, what, undo, done), str(request.get("subtype")))
+        else:
+            done()
+            self.changed.emit()
+
+    async def _ask_for(
+        self, request: dict[str, object], what: Sentence, undo: Callable[[], None], done: Callable[[], None]
+    ) -> None:
+        session = self._runner.session
+        if session is None:
+            return
+        try:
+            await session.request(request)
+        except SessionError as error:
+            undo()
+            self.noticed.emit(notices.refused(what, error))
+        else:
+            done()
+            self.settled.emit("refused")
+        self.changed.emit()
+
+    # What the CLI is asked
+
+    async def files(self, query: str) -> list[str]:
+        """Paths for an `@` mention; [] where the CLI does not know the question."""
+        answer = await self._look_up("file_suggestions", requests.file_suggestions(query))
+        suggestions = answer.get("suggestions") if answer else None
+        paths = []
+        for one in suggestions if isinstance(suggestions, list) else []:
+            path = one if isinstance(one, str) else one.get("path") if isinstance(one, dict) else None
+            if isinstance(path, str):
+                paths.append(path)
+        return paths
+
+    async def _look_up(self, name: str, request: dict[str, object]) -> dict[str, object] | None:
+        """An answer that is nice to have; None when there is none. A CLI that does not know it is not asked again."""
+        session = self._runner.session
+        if session is None or not self._runner.is_live or name in self._unsupported:
+            return None
+        try:
+            return await session.request(request)
+        except RequestRefused as error:
+            log.info("The CLI does not answer %s: %s", name, error)
+            self._unsupported.add(name)
+        except SessionError as error:
+            log.info("No answer to %s: %s", name, error)
+        return None
+
+    def after_start(self) -> None:
+        """The CLI is up: say what was done to its environment, and ask what it has in force."""
+        self._unsupported.clear()
+        self.heard(())
+        self._watch.start()
+        prepared = self._runner.prepared
+        keys = [name for name in prepared.environment.removed if name in CREDENTIALS] if prepared else []
+        if keys and not self.api_key_told():
+            self.noticed.emit(notices.api_key_removed(keys))
+        loop.spawn(self._read_effort(), "reading the effort")
+
+    async def _read_effort(self) -> None:
+        answer = await self._look_up("get_settings", requests.get_settings())
+        applied = answer.get("applied") if answer else None
+        effort = applied.get("effort") if isinstance(applied, dict) else None
+        if isinstance(effort, str):
+            self.effort = effort
+            self.changed.emit()
+
+    async def _read_context(self) -> None:
+        # The reply is taken over by the conversation itself (`context_usage`).
+        await self._look_up("get_context_usage", requests.get_context_usage())
+        self.changed.emit()
+
+    @property
+    def context_percent(self) -> int | None:
+        """How full the context window is: as the CLI counts, else by the tokens of the last request."""
+        conversation = self._runner.conversation
+        counted = conversation.context_usage
+        total, most = counted.get("totalTokens"), counted.get("maxTokens")
+        if not (isinstance(total, (int, float)) and isinstance(most, (int, float)) and most > 0):
+            total, most = conversation.context_tokens, conversation.context_window
+        if not total or not most:
+            return None
+        return max(0, min(100, round(100 * total / most)))
+
+    # What the CLI does
+
+    def heard(self, changes: Sequence[Change]) -> None:
+        """The CLI has said something."""
+        self._last_sign = self._clock()
+        self.settled.emit("silence")
+        for change in changes:
+            if change.kind not in ("item_added", "item_changed"):
+                continue
+            item = self._runner.conversation.item(change.id)
+            if isinstance(item, TurnEndItem) and change.kind == "item_added":
+                self.after_turn()
+            elif isinstance(item, NoticeItem) and item.kind == "error" and item.text == SIGN_IN:
+                self._on_signed_out()
+
+    def after_turn(self) -> None:
+        """A turn has ended: the context has grown."""
+        if self._runner.is_live:
+            loop.spawn(self._read_context(), "reading the context usage")
+
+    def _on_signed_out(self) -> None:
+        text = ""
+        for item in reversed(self._runner.conversation.items):
+            if isinstance(item, UserItem):
+                text = item.text
+                break
+        self.noticed.emit(notices.signed_out(draft_back=bool(text)))
+        self.signed_out.emit(text)
+
+    def look_for_life(self) -> None:
+        """Tell the person when nothing has come for too long. A running tool may be silent as long as it likes."""
+        conversation = self._runner.conversation
+        if not self._runner.is_live:
+            self._watch.stop()
+            return
+        at_work = conversation.state == "running" and conversation.activity != "tool" and not conversation.pending
+        silent_for = self._clock() - self._last_sign
+        if at_work and silent_for >= self.silence_after:
+            self.noticed.emit(notices.no_sign_of_life(max(1, round(silent_for / 60))))
