@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from protocol.messages import CanUseTool, ControlResponse, Elicitation, Request
-from protocol.permissions import QUESTION_TOOL
+from protocol.permissions import QUESTION_TOOL, Sentence
 
 
 class SessionError(Exception):
     """The other side failed: the CLI did not start, exited, was silent, or refused.
 
     Attributes:
-        sentence: what happened, for the user.
+        sentence: what happened, for the user; a `Sentence`, to be translated, where this package words it.
         detail: what the CLI said about it, "" if nothing.
     """
 
@@ -32,6 +32,25 @@ class SessionError(Exception):
         return f"{self.sentence}\n{self.detail}" if self.detail else self.sentence
 
 
+SENTENCES: Final = {
+    "closed": "The conversation was closed.",
+    "refused": "Claude refused to start the conversation.",
+    "silent at start": "Claude did not answer within {seconds} seconds of its start.",
+    "silent": "Claude did not answer “{request}” within {seconds} seconds.",
+    "would not stop": "Claude did not react when it was stopped, so it was ended.",
+    "deaf": "Claude takes no more messages.",
+    "not running": "Claude is not running.",
+    "exited": "Claude exited (code {code}).",
+    "no reason": "Claude refused without a reason.",
+}
+"""What goes wrong between a session and its CLI, as templates for a translator's catalogue."""
+
+
+def failure(what: str, detail: str = "", **values: object) -> SessionError:
+    """The error for one of `SENTENCES`."""
+    return SessionError(Sentence(SENTENCES[what], {name: str(value) for name, value in values.items()}), detail)
+
+
 class RequestRefused(SessionError):  # noqa: N818 — the CLI's answer was no; the session itself is well
     """The CLI answered a request with an error.
 
@@ -41,7 +60,7 @@ class RequestRefused(SessionError):  # noqa: N818 — the CLI's answer was no; t
     """
 
     def __init__(self, error: str, code: str = "") -> None:
-        super().__init__(error or "Claude refused without a reason.")
+        super().__init__(error or Sentence(SENTENCES["no reason"]))
         self.error = error
         self.code = code
 

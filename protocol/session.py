@@ -36,6 +36,7 @@ from protocol.routing import (
     SessionError,
     UsageError,
     check_reply,
+    failure,
 )
 from protocol.wire import DamagedLine, Line, encode_line
 
@@ -151,7 +152,7 @@ class Session:
             if cancelled:
                 raise asyncio.CancelledError
         if self._close_asked:
-            raise SessionError("The conversation was closed.")
+            raise failure("closed")
 
     def _attach(self, process: CliProcess) -> None:
         """Put the threads at the pipes."""
@@ -174,11 +175,10 @@ class Session:
         try:
             reply = await self._ask(request, self.options.handshake_timeout)
         except RequestRefused as error:
-            raise SessionError("Claude refused to start the conversation.", error.error) from error
+            raise failure("refused", error.error) from error
         except TimeoutError:
-            seconds = f"{self.options.handshake_timeout:g}"
             reason = self._reason() or self._tail.text()
-            raise SessionError(f"Claude did not answer within {seconds} seconds of its start.", reason) from None
+            raise failure("silent at start", reason, seconds=f"{self.options.handshake_timeout:g}") from None
         self.initialize_reply = parse_initialize_reply(reply)
         self._ready = True
 
@@ -203,7 +203,7 @@ class Session:
         uuid = str(uuids.uuid4()) if uuid is None else uuid
         self._check_running()
         if not self._write(requests.user_message(content, uuid=uuid, client_composed=client_composed)):
-            raise SessionError("Claude takes no more messages.")
+            raise failure("deaf")
         return uuid
 
     async def request(self, request: Mapping[str, Any], timeout: float | None = None) -> dict[str, Any]:
@@ -221,8 +221,7 @@ class Session:
         try:
             return await self._ask(request, timeout)
         except TimeoutError:
-            name = request.get("subtype", "")
-            raise SessionError(f"Claude did not answer “{name}” within {timeout:g} seconds.") from None
+            raise failure("silent", request=request.get("subtype", ""), seconds=f"{timeout:g}") from None
 
     def answer(self, request_id: str, response: Mapping[str, Any]) -> bool:
         """Answer a request of the CLI. False where it needs no answer any more; then nothing is sent.
@@ -255,7 +254,7 @@ class Session:
             return await self._ask(requests.interrupt(cancel_queued), self.options.interrupt_timeout)
         except TimeoutError:
             await self.close()
-            raise SessionError("Claude did not react when it was stopped, so it was ended.") from None
+            raise failure("would not stop") from None
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a message that is still queued; False where the CLI has begun it, or cannot take back."""
@@ -320,9 +319,9 @@ class Session:
         self.exit = exit_
         self._changes += self.conversation.apply_exit(exit_.code, exit_.stderr_tail, self._clock())
         if asked:
-            self._ours.fail_all(SessionError("The conversation was closed."))
+            self._ours.fail_all(failure("closed"))
         else:
-            self._ours.fail_all(SessionError(str(exit_), self._reason() or exit_.stderr_tail[-_REASON_CHARACTERS:]))
+            self._ours.fail_all(self._ended_error(exit_))
         self._tell()
         return exit_
 
@@ -370,6 +369,10 @@ class Session:
         """What was said instead of a handshake: text that is no JSON, or the errors of an early result."""
         return "\n".join(self._reasons)[:_REASON_CHARACTERS]
 
+    def _ended_error(self, end: Exit) -> SessionError:
+        detail = self._reason() or end.stderr_tail[-_REASON_CHARACTERS:]
+        return SessionError(str(end), detail) if end.code is None else failure("exited", detail, code=end.code)
+
     # Plumbing
 
     async def _ask(self, request: Mapping[str, Any], timeout: float) -> dict[str, Any]:
@@ -402,8 +405,8 @@ class Session:
         if self.running:
             return
         if self.exit is not None:
-            raise SessionError(str(self.exit), self.exit.stderr_tail[-_REASON_CHARACTERS:])
-        raise SessionError("Claude is not running.")
+            raise self._ended_error(self.exit)
+        raise failure("not running")
 
     def _tell(self) -> None:
         """Let the listener know what has changed since the last time."""
