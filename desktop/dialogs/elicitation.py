@@ -90,7 +90,7 @@ class ElicitationDialog(RequestDialog):
         for row, _, fine in checked:
             if not fine:
                 row.focus_target().setFocus(Qt.FocusReason.OtherFocusReason)
-                self._scroll.ensureWidgetVisible(row)
+                self._scroll.keep_in_sight(row)
                 return
         content = {row.field.name: value for row, value, _ in checked if value is not None}
         self.decide(permissions.accept(None if self._is_page else content))

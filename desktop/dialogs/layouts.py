@@ -196,13 +196,20 @@ class ContentScroll(QScrollArea):
     def keep_in_sight(self, widget: QWidget) -> None:
         """Scroll to a widget, also when it, or what is above it, is still about to grow."""
         self._sought = widget
-        self.ensureWidgetVisible(widget, 0, theme.px(8))
+        self._reveal(widget)
         QTimer.singleShot(50, self, self._look_again)
 
     def _look_again(self) -> None:
         sought, self._sought = self._sought, None
         if sought is not None and sought.isVisible():
-            self.ensureWidgetVisible(sought, 0, theme.px(8))
+            self._reveal(sought)
+
+    def _reveal(self, widget: QWidget) -> None:
+        # Not ensureWidgetVisible: of a text field that shows the line with the cursor, and cuts the rest.
+        top = widget.mapTo(self.content, QPoint(0, 0)).y()
+        bar, margin = self.verticalScrollBar(), theme.px(8)
+        lowest = top + widget.height() + margin - self.viewport().height()
+        bar.setValue(min(max(bar.value(), lowest), top - margin))
 
     def content_height(self) -> int:
         """How high the content is at the present width, without a limit."""
@@ -235,7 +242,7 @@ class ContentScroll(QScrollArea):
         self.content.resize(self.viewport().width(), self.content_height())
         self.updateGeometry()
         if self._sought is not None:
-            self.ensureWidgetVisible(self._sought, 0, theme.px(8))
+            self._reveal(self._sought)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -344,6 +345,18 @@ class TestNotesAndPreviews:
         named(card, "skipQuestion").setFocus()
         settle()
         assert "CREATE TABLE" in named(card, "previewText").toPlainText()
+
+    def test_other_has_no_preview_and_does_not_show_another_options(self, page: Page) -> None:
+        card = put(page, DATABASE)
+        press("3", "MySQL")
+        assert named(card, "preview").accessibleName() == "Point at an option to see its preview."
+
+    def test_the_hovered_options_preview_wins_over_the_focused_ones(self, page: Page) -> None:
+        card = put(page, DATABASE)
+        QApplication.sendEvent(named(card, "option_0_1"), QEnterEvent(QPointF(5, 5), QPointF(5, 5), QPointF(5, 5)))
+        assert "CREATE TABLE" in named(card, "previewText").toPlainText()
+        QApplication.sendEvent(named(card, "option_0_1"), QEvent(QEvent.Type.Leave))
+        assert named(card, "preview").accessibleName() == "“PostgreSQL” has no preview."
 
     def test_without_previews_there_is_no_panel(self, page: Page) -> None:
         card = put(page, COLOUR)

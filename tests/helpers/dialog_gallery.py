@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 
 from desktop import theme, translations
@@ -192,10 +193,10 @@ def main(folder: Path, names: list[str]) -> None:
         translations.set_language(language)
         theme.apply(application, scheme)  # type: ignore[arg-type]
         for name in names or CASES:
-            _render(application, name, width, height, folder / f"{name}.{variant}.png")
+            _render(name, width, height, folder / f"{name}.{variant}.png")
 
 
-def _render(application: QApplication, name: str, width: int, height: int, file: Path) -> None:
+def _render(name: str, width: int, height: int, file: Path) -> None:
     request, prepare = CASES[name]
     host = QWidget()
     host.setProperty("role", "page")
@@ -213,9 +214,9 @@ def _render(application: QApplication, name: str, width: int, height: int, file:
     column.addWidget(composer)
     host.resize(width, height)
     host.show()
+    QTest.qWait(30)
     prepare(card)
-    for _ in range(30):
-        application.processEvents()
+    QTest.qWait(120)
     host.grab().save(str(file))
     host.close()
     host.deleteLater()
