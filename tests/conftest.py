@@ -16,19 +16,14 @@ import re
 import sys
 import threading
 from collections.abc import Generator, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
+from tests.helpers.pictures import save_pictures, visible_windows
 
 # Before anything imports Qt. A real screen: QT_QPA_PLATFORM=xcb pytest …
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
-ARTIFACTS = Path(__file__).resolve().parents[1] / "test-artifacts"
-
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "logs(*patterns): announces log lines at WARNING or above")
@@ -84,25 +79,11 @@ def _tasks_left() -> Iterator[str]:
             yield f"the task {task.get_name()!r}"
 
 
-def visible_windows() -> list[QWidget]:
-    """The application's top-level widgets that can be seen; none where Qt was never imported."""
-    widgets = sys.modules.get("PySide6.QtWidgets")
-    application = widgets.QApplication.instance() if widgets else None
-    if application is None:
-        return []
-    assert widgets is not None
-    return [window for window in widgets.QApplication.topLevelWidgets() if window.isVisible()]
-
-
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
     """Pictures of what was on the screen when a test failed, named after the test."""
     outcome = yield
     report = outcome.get_result()
     if report.when == "call" and report.failed:
-        for number, window in enumerate(visible_windows()):
-            ARTIFACTS.mkdir(exist_ok=True)
-            name = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.nodeid)[-150:]
-            path = ARTIFACTS / f"{name}-{number}.png"
-            window.grab().save(str(path))
+        for path in save_pictures(item.nodeid):
             report.sections.append(("picture of the window", str(path)))

@@ -23,7 +23,7 @@ def _belongs(process: psutil.Process, mark: str, folder: str) -> bool:
     if process.pid == os.getpid():
         return False
     try:
-        if process.status() == psutil.STATUS_ZOMBIE:
+        if process.status() == psutil.STATUS_ZOMBIE or _is_our_guardian(process):
             return False
         if mark in process.environ().values():
             return True
@@ -32,6 +32,11 @@ def _belongs(process: psutil.Process, mark: str, folder: str) -> bool:
         )
     except psutil.Error:
         return False
+
+
+def _is_our_guardian(process: psutil.Process) -> bool:
+    """The app's own watchdog lives as long as the process that started it: here, the test run."""
+    return process.ppid() == os.getpid() and any("protocol.guardian" in part for part in process.cmdline())
 
 
 def wait_until_gone(mark: str, folder: Path | None = None, seconds: float = 5.0) -> list[psutil.Process]:

@@ -9,16 +9,23 @@ machine or into the person's own folders.
 
 from __future__ import annotations
 
+import logging
 import os
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.helpers.processes import describe, kill_all, wait_until_gone
 from tests.helpers.real_cli import CannotInstallError, RealCli, install, is_required, make_cli, pinned_versions
 from tests.real_cli.model import ScriptedModel
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from tests.helpers.app import AppUnderTest
 
 HERE = Path(__file__).resolve().parent
 NEWEST = pinned_versions()[-1]
@@ -91,6 +98,40 @@ def claude_of(
 def claude(claude_of: Callable[[str], RealCli]) -> RealCli:
     """The newest pinned CLI."""
     return claude_of(NEWEST)
+
+
+@pytest.fixture
+def quiet_report(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Keeps the traffic, which the app's own log file holds for the test, out of the report of a failure."""
+    plugin = request.config.pluginmanager.get_plugin("logging-plugin")
+    assert plugin is not None
+    handlers = (plugin.report_handler, plugin.caplog_handler)
+
+    def is_no_traffic(record: logging.LogRecord) -> bool:
+        return record.name != "handraise.wire"
+
+    for handler in handlers:
+        handler.addFilter(is_no_traffic)
+    yield
+    for handler in handlers:
+        handler.removeFilter(is_no_traffic)
+
+
+@pytest.fixture
+def app_of(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet_report: None
+) -> Callable[[RealCli], AppUnderTest]:
+    """Makes the app with a given CLI."""
+    # Not at the top: the tests on bare pipes run without Qt.
+    from tests.helpers.app import AppUnderTest
+
+    return lambda cli: AppUnderTest(cli, tmp_path / "app", monkeypatch)
+
+
+@pytest.fixture
+def app(app_of: Callable[[RealCli], AppUnderTest], claude: RealCli) -> AppUnderTest:
+    """The real window on the newest pinned CLI; nothing is started before `app.run(scenario)`."""
+    return app_of(claude)
 
 
 @pytest.fixture(params=pinned_versions())

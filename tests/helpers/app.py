@@ -1,0 +1,172 @@
+"""The app under test: the real window in this process, or the real program in one of its own.
+
+A scenario is a coroutine on the window's own event loop, beside the application's main coroutine, so nothing here
+turns the loop by hand. `application.main` is what runs, from its first line to its last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from desktop import application
+from desktop.conversations import OpenConversation
+from protocol.conversation import Conversation, NoticeItem, TextItem
+from tests.helpers.person import Person
+from tests.helpers.pictures import save_pictures
+from tests.helpers.real_cli import RealCli
+
+Scenario = Callable[[Person], Awaitable[None]]
+
+
+def app_environment(cli: RealCli, folder: Path) -> dict[str, str]:
+    """What the app finds in its environment: the CLI's clean world, and folders of its own below `folder`."""
+    return cli.env | {
+        "HANDRAISE_CLAUDE": json.dumps(cli.argv),
+        "HANDRAISE_CONFIG_DIR": str(folder / "config"),
+        "HANDRAISE_DATA_DIR": str(folder / "data"),
+        "HANDRAISE_LOG": str(folder / "handraise.log"),
+        "HANDRAISE_LOG_WIRE": "1",
+        "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen"),
+    }
+
+
+class AppUnderTest:
+    """The window with one CLI, in folders of the test.
+
+    Attributes:
+        cli: what it runs.
+        env: the environment that the app is given; a test may add to it before `run`.
+        seen_text: everything that could be read in the window at the end of the scenario.
+    """
+
+    def __init__(self, cli: RealCli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.cli = cli
+        self.folder = folder
+        self.env = app_environment(cli, folder)
+        self.seen_text = ""
+        self._monkeypatch = monkeypatch
+        self._running: application.Application | None = None
+
+    def run(self, scenario: Scenario) -> None:
+        """Opens the window on the CLI's project, plays the scenario, closes the window, and expects a clean end."""
+        for name, value in self.env.items():
+            self._monkeypatch.setenv(name, value)
+        problems: list[BaseException] = []
+        reports: list[str] = []
+        outer = self
+
+        class Played(application.Application):
+            """The application, with a person before it."""
+
+            async def run(self, left_by_crash: str) -> int:
+                outer._running = self
+                playing = asyncio.create_task(self._play(), name="the scenario")
+                try:
+                    code = await super().run(left_by_crash)
+                except BaseException:
+                    playing.cancel()
+                    raise
+                await playing
+                reports.extend(self._hooks.reports)
+                return code
+
+            async def _play(self) -> None:
+                person = Person()
+                try:
+                    await person.sees("mainWindow")
+                    await scenario(person)
+                    outer.seen_text = person.visible_text()
+                except BaseException as problem:
+                    problems.append(problem)
+                    save_pictures(os.environ.get("PYTEST_CURRENT_TEST", "a scenario"))
+                finally:
+                    self.window.close()
+
+        self._monkeypatch.setattr(application, "Application", Played)
+        code = application.main(self.cli.project, env=self.env)
+        self._running = None
+        if problems:
+            raise problems[0]
+        assert reports == [], "\n".join(reports)
+        assert code == 0
+
+    # Inside the app, for what a person cannot see or do
+
+    @property
+    def application(self) -> application.Application:
+        assert self._running is not None, "only while the scenario runs"
+        return self._running
+
+    @property
+    def opened(self) -> OpenConversation:
+        """The conversation that is shown."""
+        shown = self.application.window.current
+        assert shown is not None
+        return shown
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.opened.conversation
+
+    def transcript(self) -> str:
+        """What Claude said so far, and what the window says of the turns."""
+        items = self.conversation.items
+        return "\n".join(item.text for item in items if isinstance(item, TextItem | NoticeItem))
+
+    @property
+    def bad_notices(self) -> list[str]:
+        """The errors that are shown."""
+        shown = [item.text for item in self.conversation.items if isinstance(item, NoticeItem) and item.kind == "error"]
+        return shown + [str(notice.text) for notice in self.opened.notices.values() if notice.tone == "bad"]
+
+    def composer_text(self) -> str:
+        page = self.application.window.page
+        return str(page.composer.text()) if page is not None else ""
+
+    def session_pid(self) -> int | None:
+        """The process id of the CLI, while one runs."""
+        session = self.opened.session
+        if session is None or not session.running or session.pid is None:
+            return None
+        return int(session.pid)
+
+    def kill_the_cli(self) -> None:
+        pid = self.session_pid()
+        assert pid is not None, "no CLI runs"
+        os.kill(pid, signal.SIGKILL)
+
+    def forget_what_the_cli_saved(self) -> None:
+        """As if it had not come to saving anything: which moment that is differs from version to version."""
+        shutil.rmtree(self.cli.config_dir / "projects", ignore_errors=True)
+
+    def signs_in(self) -> None:
+        """What happens when the person has signed in, in the browser, which a test does not have."""
+        self.application.conversations.restart_signed_out()
+
+    async def mcp_is_connected(self) -> bool:
+        session = self.opened.session
+        if session is None or not session.running:
+            return False
+        status = await session.request({"subtype": "mcp_status"})
+        return any(server.get("status") == "connected" for server in status.get("mcpServers", []))
+
+    # What it left
+
+    def log_text(self) -> str:
+        path = self.folder / "handraise.log"
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    @property
+    def requests_asked(self) -> int:
+        """How many requests the CLI has put to the person."""
+        return sum('"subtype": "can_use_tool"' in line for line in self.log_text().splitlines())
+
+
