@@ -311,7 +311,11 @@ class Session:
         if self._watching is not None:
             self._watching.cancel()
         ladder, tail, reader = self.options.ladder, self._tail, self._reader
-        exit_ = await run_job(self._loop, lambda: process.close(self._writer, ladder, tail=tail), "claude close")
+        try:
+            exit_ = await run_job(self._loop, lambda: process.close(self._writer, ladder, tail=tail), "claude close")
+        except Exception:  # whoever waits must be told even then
+            log.exception("claude %d could not be ended properly", process.pid)
+            exit_ = Exit.from_returncode(process.poll(), "killed", tail.text())
         if not await self._incoming.finished(_DRAIN_SECONDS):
             log.warning("claude %d: the rest of its output was given up", process.pid)
         self._incoming.stop()

@@ -490,6 +490,31 @@ class TestMessages:
 
         run(test())
 
+    def test_a_line_of_many_megabytes_is_whole_and_so_is_what_follows(self, tmp_path: Path) -> None:
+        async def test() -> None:
+            async with Peer(tmp_path, "shake(); text('漢' * 4_000_000); text('after'); until_end()") as peer:
+                await peer.until(lambda: "after" in peer.texts)
+                assert peer.texts == ["漢" * 4_000_000, "after"]
+
+        run(test())
+
+    def test_a_megabyte_on_stderr_during_a_turn_stalls_nothing(self, tmp_path: Path) -> None:
+        script = """
+            shake()
+            read()
+            sys.stderr.write("x" * 1_000_000)
+            sys.stderr.flush()
+            text("still here")
+            until_end()
+        """
+
+        async def test() -> None:
+            async with Peer(tmp_path, script) as peer:
+                peer.session.send("go")
+                await peer.until(lambda: "still here" in peer.texts)
+
+        run(test())
+
 
 class TestInterrupt:
     def test_it_is_enveloped_and_its_acknowledgement_is_awaited(self, tmp_path: Path) -> None:
@@ -630,6 +655,28 @@ class TestEnd:
             end = await peer.session.close()
             assert end is not None
             assert end.how == "killed"
+
+        run(test())
+
+    @pytest.mark.logs("could not be ended properly")
+    def test_an_ending_that_fails_still_tells_whoever_waits(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from protocol.process import CliProcess
+
+        real = CliProcess.close
+
+        def close(self: CliProcess, *args: Any, **more: Any) -> Any:
+            real(self, *args, **more)
+            raise OSError("a defect of the system")
+
+        async def test() -> None:
+            peer = Peer(tmp_path, "shake(); read(); sys.exit(6)")
+            await peer.session.start()
+            monkeypatch.setattr(CliProcess, "close", close)
+            with pytest.raises(SessionError, match="code 6"):
+                await peer.session.request(requests.get_usage())
+            assert (await peer.session.wait_closed()).code == 6
 
         run(test())
 
