@@ -37,15 +37,16 @@ A step is an object; the first key that names a kind is what it does, the others
     {"elicitation": "message", "server": "pg", "schema": {…}, "order": […], "ask": true, "as": "form"}
     {"agent": "description", "steps": […], "result": "…", "background": true, "after": […steps of its own turn…]}
     {"together": [tool steps], "serial": false}            one message, several tools, their requests open at once
-    {"request": {"subtype": "hook_callback", …}, "wait": false}
+    {"request": {"subtype": "hook_callback", …}, "wait": false, "id": "the-same-twice", "withdraw_after": 1}
     {"choose": "db.answers.0", "cases": {"SQLite": […], "*": […]}}   {"repeat": 3, "steps": […]}   {"set": {…}}
     {"api_retry": 1, "max_retries": 3, "delay": 2}  {"rate_limit": {…}, "resets_in": 60}  {"compact": 3}
     {"fail": "401" | "429" | "529" | "billing" | "not_logged_in" | {…}}  {"result": {fields} | null}  {"mode": "plan"}
     {"status": "compacting"}  {"title": "…"}  {"suggest": "…"}  {"usage": 120000}
     {"system": {"subtype": …}}  {"send": {any message}}  {"emit": any JSON}
     {"raw": "line"}  {"bytes": "base64"}  {"garbage": 5}  {"flood": 1000000, "rate": 0, "deltas": true, "line": 20}
-    {"huge": 12000000}  {"silence": 5}  {"stop_reading": 2}  {"stderr": "text" | 1000000}  {"crash": 3 | "KILL"}
-    {"exit": 3}  {"orphan": 30}  {"close_stdout": true}  {"harm": {"bytewise": "", "noise": null}}
+    {"huge": 12000000, "within": "text" | "result" | "image"}  {"silence": 5}  {"stop_reading": 2}
+    {"stderr": "text" | 1000000}  {"crash": 3 | "KILL"}  {"exit": 3}  {"exit_after": 3}  {"orphan": 30}
+    {"close_stdout": true}  {"harm": {"bytewise": "", "noise": null}}
 
 Every step may have "name" (for `--harm crash-at=NAME:CODE`), "as" (keeps its outcome) and "comment". Texts can refer to
 what is known: ${user}, ${turn}, ${cwd}, ${model}, ${mode}, ${i}, ${folded}, and outcomes, with something to say

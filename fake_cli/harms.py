@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -76,16 +77,18 @@ def flood_stderr(size: int) -> None:
     write_stderr(line * (size // len(line) + 1) + b"[warn] last words on stderr\n")
 
 
-def flood_stdout(output: Output, size: int, rate: float, line_length: int) -> None:
-    """Lines of garbage: `size` bytes in all, at most `rate` bytes a second (0: as fast as they are read)."""
+async def flood_stdout(output: Output, size: int, rate: float, line_length: int) -> None:
+    """Lines of garbage: `size` bytes in all, at most `rate` bytes a second (0: as fast as they are read).
+
+    Between the lines what comes in is handled, so that the host can stop it.
+    """
     line = b"x" * max(1, line_length - 1) + b"\n"
     written, began = 0, time.monotonic()
     while written < size:
         output.data(line)
         written += len(line)
         ahead = written / rate - (time.monotonic() - began) if rate else 0
-        if ahead > 0:
-            time.sleep(ahead)
+        await asyncio.sleep(max(0.0, ahead))
 
 
 def spawn_orphan(seconds: float) -> None:

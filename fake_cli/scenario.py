@@ -38,6 +38,8 @@ class Step:
 
 @dataclass
 class TurnScript:
+    """The steps of one turn, and the messages that it is for: those with the pattern `when`, or the next one."""
+
     steps: tuple[Step, ...]
     when: re.Pattern[str] | None = None
     once: bool = False

@@ -40,6 +40,8 @@ class Reply:
 
 @dataclass
 class Pending:
+    """A request to the host. `check` says what is wrong with a reply; `background`: it survives the end of a turn."""
+
     request_id: str
     request: dict[str, Any]
     future: asyncio.Future[Reply]
@@ -103,6 +105,7 @@ class Session:
         self.usage: dict[str, float] = {"input": 0, "output": 0, "cost": 0.0, "results": 0, "context": 2177}
         self.last_was_error = False
         self.input_closed = False
+        self.exit_after_turn: int | None = None
         self.reading = threading.Event()
         self.turn_task: asyncio.Task[None] | None = None
         self.turn_begun = self.stop_wanted = False
@@ -136,6 +139,7 @@ class Session:
 
     def _prepare(self) -> None:
         self.loop = asyncio.get_running_loop()
+        self.loop.set_exception_handler(self._failed)
         self.finished: asyncio.Future[int] = self.loop.create_future()
 
     def finish(self, code: int, reason: str = "") -> None:
@@ -162,6 +166,10 @@ class Session:
         if not task.cancelled() and task.exception() is not None:
             self.finish(70, f"The stand-in itself failed: {task.exception()!r}")
 
+    def _failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A mistake of ours must end a test at once, not leave it waiting."""
+        self.finish(70, f"The stand-in itself failed: {context.get('exception') or context['message']!r}")
+
     async def pause(self, seconds: float) -> None:
         """Waits, at the scenario's pace; with pace 0 only lets what came in be handled."""
         await asyncio.sleep(max(0.0, seconds) * self.pace_factor)
@@ -186,6 +194,8 @@ class Session:
 
     def _turn_over(self, _task: asyncio.Task[None]) -> None:
         self.turn_task = None
+        if self.exit_after_turn is not None:
+            self.finish(self.exit_after_turn)
         self.go_on()
 
     # -- what comes in --------------------------------------------------------------------------------------
@@ -307,11 +317,12 @@ class Session:
 
     # -- requests to the host -------------------------------------------------------------------------------
 
-    def ask(self, request: dict[str, Any], check: Check | None = None, *, background: bool = False) -> Pending:
+    def ask(self, request: dict[str, Any], check: Check | None = None, *, background: bool = False,
+            request_id: str | None = None) -> Pending:
         """Sends a request and returns at once; its `future` is the Reply."""
         if self.input_closed:
             raise Stopped
-        pending = Pending(new_id(), request, self.loop.create_future(), check, background)
+        pending = Pending(request_id or new_id(), request, self.loop.create_future(), check, background)
         self.pending[pending.request_id] = pending
         self.update_state()
         message = {"type": "control_request", "request_id": pending.request_id, "request": request}

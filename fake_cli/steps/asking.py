@@ -185,10 +185,11 @@ async def _elicit(runner: Runner, one: Step, server: str) -> Reply:
     return await runner.session.ask(request, check, background=runner.background).future
 
 
-@step("request", "wait withdraw_after")
+@step("request", "wait withdraw_after id")
 async def request(runner: Runner, one: Step) -> None:
-    """Any request to the host, for instance one of a subtype that it cannot know. `wait`: false goes on at once."""
-    pending = runner.session.ask(dict(one.value), background=runner.background)
+    """Any request to the host, for instance of a subtype that it cannot know, with an id of its own or with `id`.
+    `wait`: false goes on at once."""
+    pending = runner.session.ask(dict(one.value), background=runner.background, request_id=one.get("id"))
     if one.get("withdraw_after") is not None:
         await runner.session.pause(float(one.get("withdraw_after")))
         runner.session.withdraw(pending)

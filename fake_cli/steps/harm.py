@@ -35,17 +35,26 @@ async def flood(runner: Runner, one: Step) -> None:
     """So many bytes; `rate` in bytes a second. With `deltas` they are text deltas of one block, else garbage lines."""
     size, rate = int(one.value), float(one.get("rate", 0))
     if not one.get("deltas"):
-        harms.flood_stdout(runner.session.output, size, rate, int(one.get("line", 1000)))
+        await harms.flood_stdout(runner.session.output, size, rate, int(one.get("line", 1000)))
         return
     text = ("All work and no play makes a flood a flood. " * (size // 44 + 1))[:size]
     factor = runner.session.pace_factor or 1
     await runner.speaker.text(text, pace=rate / factor if rate else 0, chunk=int(one.get("line", 20)))
 
 
-@step("huge")
+@step("huge", "within")
 async def huge(runner: Runner, one: Step) -> None:
-    """One line of at least so many bytes: a text block, whole, without deltas."""
-    await runner.speaker.text("x" * int(one.value), pace=0, chunk=1, deltas=False)
+    """One line of at least so many bytes: a text block, whole; or `within` the "result" of a tool or an "image"."""
+    filler = "x" * (int(one.value) // 4 * 4)
+    if one.get("within", "text") == "text":
+        await runner.speaker.text(filler, pace=0, chunk=1, deltas=False)
+        return
+    tool_use_id = runner.new_tool_use_id()
+    await runner.speaker.tool_use("Read", {"file_path": "/huge"}, tool_use_id, pace=0)
+    runner.speaker.close_block()
+    runner.speaker.end("tool_use")
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": filler}}
+    runner.speaker.tool_result(tool_use_id, [image] if one.get("within") == "image" else filler)
 
 
 @step("silence")
@@ -81,6 +90,12 @@ async def leave(runner: Runner, one: Step) -> None:
     """Ends in an orderly way with this exit code, in the middle of the turn."""
     runner.session.finish(int(one.value))
     await asyncio.Event().wait()
+
+
+@step("exit_after")
+async def leave_after_turn(runner: Runner, one: Step) -> None:
+    """Ends with this exit code once the turn is over: between two messages."""
+    runner.session.exit_after_turn = int(one.value)
 
 
 @step("orphan")

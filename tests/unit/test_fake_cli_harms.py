@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import time
@@ -140,6 +141,24 @@ def test_a_huge_line_is_one_line(tmp_path: Path) -> None:
     assert [len(text) for text in cli.texts()] == [3_000_000, 5]
 
 
+@pytest.mark.parametrize(("within", "kind"), [("result", str), ("image", list)])
+def test_a_huge_line_can_be_the_result_of_a_tool(tmp_path: Path, within: str, kind: type) -> None:
+    with FakeCli(scenario=one_turn(tmp_path, {"huge": 1_000_000, "within": within})) as cli:
+        cli.say("go")
+        cli.result()
+    content = cli.of_type("user")[0]["message"]["content"][0]["content"]
+    assert isinstance(content, kind)
+    assert len(json.dumps(content)) > 1_000_000
+
+
+def test_a_flood_can_be_stopped(tmp_path: Path) -> None:
+    with FakeCli(scenario=one_turn(tmp_path, {"flood": 10**12}), exit_code=1, noise_is_fine=True) as cli:
+        cli.say("go")
+        cli.wait_until(lambda: len(cli.noise) > 100)
+        cli.request("interrupt")
+        assert cli.result()["terminal_reason"] == "aborted_streaming"
+
+
 def test_silence_is_real_time_whatever_the_pace(tmp_path: Path) -> None:
     with FakeCli(scenario=one_turn(tmp_path, {"silence": 0.4}, {"wait": 60}, {"text": "done"}), pace=0) as cli:
         began = time.monotonic()
@@ -254,6 +273,23 @@ def test_it_can_leave_with_a_question_open(tmp_path: Path) -> None:
         cli.next_request()
         assert cli.wait_for_exit() == 4
     assert cli.of_type("control_cancel_request") == []
+
+
+def test_it_can_leave_between_two_messages(tmp_path: Path) -> None:
+    with FakeCli(scenario=one_turn(tmp_path, {"exit_after": 6}, {"text": "bye"}), exit_code=6) as cli:
+        cli.say("go")
+        assert cli.result()["result"] == "bye"
+        assert cli.wait_for_exit() == 6
+
+
+def test_two_requests_can_have_the_same_id(tmp_path: Path) -> None:
+    steps = [{"request": {"subtype": "future_thing"}, "id": "same", "wait": False},
+             {"request": {"subtype": "another_thing"}, "id": "same"}, {"text": "${last.decision}"}]
+    with FakeCli(scenario=one_turn(tmp_path, *steps)) as cli:
+        cli.say("go")
+        cli.next_request("future_thing")
+        cli.reply(cli.next_request("another_thing"), {})
+        assert cli.result()["result"] == "success"
 
 
 def test_it_can_hang_when_its_input_ends() -> None:

@@ -292,6 +292,17 @@ def test_a_stop_that_comes_with_the_message_still_ends_with_a_result(tmp_path: P
         assert cli.result()["terminal_reason"] == "aborted_streaming"
 
 
+def test_a_deny_that_stops_takes_the_other_request_back_as_well(tmp_path: Path) -> None:
+    steps = [{"together": [{"question": COLOUR}, LS]}, {"text": "never said"}]
+    with FakeCli(scenario=write_scenario(tmp_path, steps), exit_code=1) as cli:
+        cli.say("go")
+        question = cli.next_request()
+        cli.deny(cli.next_request(number=1), "Stop.", interrupt=True)
+        assert cli.result()["terminal_reason"] == "aborted_tools"
+    assert [m["request_id"] for m in cli.of_type("control_cancel_request")] == [question["request_id"]]
+    assert len(tool_results(cli)) == 2
+
+
 def test_a_message_during_a_question_is_folded_into_the_turn(tmp_path: Path) -> None:
     first, second = str(uuid.uuid4()), str(uuid.uuid4())
     with FakeCli(scenario=write_scenario(tmp_path, [{"question": COLOUR}, {"text": "heard: ${folded}"}])) as cli:
