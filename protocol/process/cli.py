@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Protocol
 
 from protocol.process.outcome import Exit, How, Ladder, StartError
-from protocol.pump import Readable, Writable
+from protocol.pump import Readable, Writable, run_plain_thread
 
 _STRAYS_LEAVE = 0.5
 _TAIL_ENDS = 1.0
+_STDIN_CLOSES = 0.2
 _POLL = 0.03
 
 
@@ -174,7 +175,8 @@ class CliProcess:
         if writer is not None:
             writer.close(timeout)
         else:
-            self.stdin.close()
+            # On Windows this waits for a thread that writes, and so for ever where the CLI does not read.
+            run_plain_thread(self.stdin.close, "stdin closer").join(max(timeout, _STDIN_CLOSES))
 
     def _force(self, deadlines: Ladder) -> How:
         """Stdin is closed and the CLI still runs."""

@@ -75,6 +75,25 @@ class Job:
         self._handle.Close()
 
 
+class ReadEnd:
+    """The reading end of a pipe, which is given back with the end of the stream."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, size: int = 65536, /) -> bytes:
+        """Wait for data and return up to `size` bytes; empty at the end of the stream, and from then on."""
+        if self._file.closed:
+            return b""
+        data = self._file.read(size)
+        if not data:
+            self._file.close()
+        return data
+
+    def __del__(self) -> None:
+        self._file.close()
+
+
 class WindowsChild:
     """A started CLI and its job."""
 
@@ -107,8 +126,9 @@ class WindowsChild:
         assert self.popen.stdout is not None
         assert self.popen.stderr is not None
         self.stdin: IO[bytes] = self.popen.stdin
-        self.stdout: IO[bytes] = self.popen.stdout
-        self.stderr: IO[bytes] = self.popen.stderr
+        self.stdout = ReadEnd(self.popen.stdout)
+        self.stderr = ReadEnd(self.popen.stderr)
+        self.popen.stdin = self.popen.stdout = self.popen.stderr = None
 
     def remember(self) -> None:
         """The job remembers."""
@@ -147,8 +167,8 @@ class WindowsChild:
             self._job.add(self.popen.pid)
             psutil.Process(self.popen.pid).resume()
         except BaseException:
-            self.popen.kill()
-            self.popen.wait()
+            with self.popen:
+                self.popen.kill()
             raise
 
 

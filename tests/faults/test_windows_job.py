@@ -142,9 +142,6 @@ def windows_stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Windows]:
     for process in stub.started:
         process.kill()
         process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
 
 
 Start = Callable[..., CliProcess]

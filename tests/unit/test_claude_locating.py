@@ -28,6 +28,8 @@ from protocol.claude import (
 )
 from protocol.claude import places as places_module
 
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs of these tests are shell scripts")
+
 SH = "#!/bin/sh\n"
 
 

@@ -14,6 +14,8 @@ import pytest
 from desktop import doctor, paths
 from protocol.claude import places
 
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs of these tests are shell scripts")
+
 ROOT = Path(__file__).resolve().parents[2]
 Env = dict[str, str]
 
