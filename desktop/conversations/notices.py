@@ -13,7 +13,7 @@ from protocol.process import Exit
 Tone = Literal["info", "careful", "bad"]
 ActionName = Literal[
     "restart", "stop", "sign_in", "choose_claude", "choose_folder", "trust", "distrust", "start_anew", "install_help",
-    "settings", "show_report",
+    "settings", "open_file",
 ]  # fmt: skip
 
 
@@ -180,6 +180,17 @@ def refused(what: Sentence, error: object) -> Notice:
     """The CLI did not take a change of model or mode; the selector has gone back."""
     text = sentence("{what}: {reason}", what=str(what), reason=str(said(error)))
     return Notice("refused", "careful", text)
+
+
+def open_file(path: str) -> Notice:
+    """A link to a file was clicked."""
+    text = sentence("Open {path} with its program?", path=path)
+    return Notice("file", "info", text, actions=(Action("open_file", sentence("Open")),))
+
+
+def file_not_opened(path: str) -> Notice:
+    """The system has no program for the file, or the file is not there."""
+    return Notice("file", "careful", sentence("{path} could not be opened.", path=path))
 
 
 def draft_not_saved(reason: str) -> Notice:

@@ -1,0 +1,232 @@
+"""The window's program: starts Qt, shows the window, ends everything in an orderly way."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject, QSettings, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from desktop import __version__, logs, loop, theme, translations
+from desktop.crash import CrashHooks
+from desktop.demo import Demo
+from desktop.instance import SingleInstance, Wish
+from desktop.paths import config_dir, data_dir
+from desktop.settings import Settings, SettingsStore
+from desktop.signals import SignalWatcher
+from desktop.translations import tr
+
+log = logging.getLogger("handraise.application")
+
+FINE, FAILED = 0, 1
+CLOSE_SECONDS = 15.0
+"""How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
+
+
+def main(folder: Path | None, *, demo: bool = False, env: Mapping[str, str] = os.environ) -> int:
+    """Show the window until it is closed; returns the exit code."""
+    if not _has_display(env):
+        print("There is no display to show the window on. Start it in a desktop session.", file=sys.stderr)
+        return FAILED
+    if not demo:
+        return _main(folder, dict(env), None)
+    try:
+        made = Demo.create()
+    except OSError as error:
+        print(f"The demo could not make its folder: {error.strerror or error}.", file=sys.stderr)
+        return FAILED
+    try:
+        return _main(made.folder, made.environment(env, translations.set_language("system")), made)
+    finally:
+        made.remove()
+
+
+def _main(folder: Path | None, env: dict[str, str], demo: Demo | None) -> int:
+    config = config_dir(env)
+    try:
+        instance = SingleInstance(config)
+    except OSError as error:
+        print(f"The settings folder {config} cannot be used: {error.strerror or error}.", file=sys.stderr)
+        return FAILED
+    if not instance.claim():
+        return _hand_over(instance, folder)
+    logs.set_up(env)
+    hooks = CrashHooks(data_dir(env) / "crash.log")
+    left = hooks.install()
+    qInstallMessageHandler(_on_qt_message)
+    try:
+        application = Application(folder, env, instance, hooks, demo)
+        return loop.run(application.run(left), application.qt)
+    finally:
+        qInstallMessageHandler(None)
+        instance.release()
+        hooks.remove()
+        logs.close()
+
+
+def _hand_over(instance: SingleInstance, folder: Path | None) -> int:
+    """Another window of this config folder is open: let it do what is wanted."""
+    core = QCoreApplication.instance() or QCoreApplication(sys.argv[:1])
+    del core
+    if instance.tell(Wish(str(folder) if folder is not None else "")):
+        return FINE
+    pid = instance.other_pid()
+    which = f" (process {pid})" if pid else ""
+    print(f"Handraise runs already{which} but does not answer. End it, then start again.", file=sys.stderr)
+    return FAILED
+
+
+def _has_display(env: Mapping[str, str]) -> bool:
+    """Whether there is a screen. Without one Qt would abort the process instead of saying so."""
+    if sys.platform in ("win32", "darwin") or env.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
+
+
+def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
+    levels = {
+        QtMsgType.QtDebugMsg: logging.DEBUG,
+        QtMsgType.QtInfoMsg: logging.INFO,
+        QtMsgType.QtWarningMsg: logging.WARNING,
+    }
+    logging.getLogger("handraise.qt").log(levels.get(kind, logging.ERROR), "%s", message)
+
+
+class Application(QObject):
+    """The parts of the running program, and their end.
+
+    Signals: report(text): something failed; it may be emitted from any thread.
+    """
+
+    report = Signal(str)
+
+    def __init__(
+        self, folder: Path | None, env: dict[str, str], instance: SingleInstance, hooks: CrashHooks, demo: Demo | None
+    ) -> None:
+        self.qt = _qt_application()
+        super().__init__()
+        self.env = env
+        self.demo = demo
+        self._folder = folder
+        self._instance = instance
+        self._hooks = hooks
+        self._told_report = False
+        self.settings = SettingsStore(config_dir(env) / "settings.json")
+        self._geometry = QSettings(str(config_dir(env) / "window.ini"), QSettings.Format.IniFormat)
+        self._apply(self.settings.settings)
+        self.settings.subscribe(self._apply)
+        self.qt.styleHints().colorSchemeChanged.connect(lambda: self._apply(self.settings.settings))
+
+    async def run(self, left_by_crash: str) -> int:
+        """Show the window and wait until it is closed. Returns the exit code."""
+        self._stop = asyncio.Event()
+        started = time.perf_counter()
+        loop.set_reporter(self._hooks.caught)
+        self._hooks.listen(self.report.emit)
+        signals = SignalWatcher(lambda number: self._stop.set())
+        self._build()
+        self.window.show()
+        log.info("Handraise %s: the window is there after %.2f s", __version__, time.perf_counter() - started)
+        self.report.connect(self._on_report)
+        try:
+            self._begin(left_by_crash)
+            await self._stop.wait()
+            await self._close()
+        finally:
+            signals.close()
+            self._hooks.listen(None)
+            loop.set_reporter(None)
+        return FINE
+
+    def _build(self) -> None:
+        from desktop.conversations import Conversations, DraftStore, Surroundings
+        from desktop.notifications import Notifier
+        from desktop.window.main_window import MainWindow
+
+        surroundings = Surroundings(self.settings, self.env)
+        self.conversations = Conversations(self.settings, surroundings, DraftStore(data_dir(self.env) / "drafts"))
+        self.window = MainWindow(self.conversations, self.settings, self._geometry)
+        self.window.closing.connect(self._stop.set)
+        self.notifier = Notifier(self.window, self.settings, self.qt.windowIcon(), self)
+        self.conversations.request_added.connect(self.notifier.tell)
+        self.notifier.opened.connect(self.window.lead_to)
+        self._instance.wished.connect(self._on_wish)
+        self._instance.listen()
+
+    def _begin(self, left_by_crash: str) -> None:
+        """What happens once the window is there."""
+        from desktop.conversations.notices import Notice
+        from desktop.sentences import sentence
+
+        if self.settings.problem is not None:
+            self.window.show_notice(Notice("settings", "careful", self.settings.problem))
+        if left_by_crash:
+            words = sentence("Handraise ended unexpectedly the last time. What you had typed is kept.")
+            self.window.show_notice(Notice("crash", "careful", words, left_by_crash))
+        restored = self.conversations.restore()
+        if self._folder is not None:
+            opened = self.window.open_folder(self._folder)
+            if self.demo is not None and opened.texts.is_empty:
+                self.window.show_first_message(
+                    tr("Split the ledger out of the monolith. Keep the old reads working until the migration is done.")
+                )
+        elif restored:
+            self.window.show_conversation(restored[-1])
+        self.window.look_around_soon()
+
+    def _apply(self, settings: Settings) -> None:
+        translations.set_language(settings.language)
+        theme.apply(self.qt, settings.theme, settings.text_scale)
+
+    def _on_wish(self, wish: Wish) -> None:
+        """A second start: it wants the window in front, and maybe a folder in it."""
+        self.window.show()
+        self.window.raise_()
+        self.window.activateWindow()
+        if wish.folder and Path(wish.folder).is_dir():
+            self.window.open_folder(Path(wish.folder))
+
+    def _on_report(self, text: str) -> None:
+        """Something failed: the person is told once; what comes after is in the log."""
+        from desktop.conversations.notices import Notice
+        from desktop.sentences import sentence
+
+        if self._told_report:
+            return
+        self._told_report = True
+        words = sentence("A part of Handraise failed. You can go on; if something does not react, restart it.")
+        self.window.show_notice(Notice("crash", "bad", words, text))
+
+    async def _close(self) -> None:
+        """The window goes at once, the CLIs by their ladder, within a deadline."""
+        for widget in self.qt.topLevelWidgets():
+            widget.hide()
+        self.notifier.close()
+        try:
+            await asyncio.wait_for(self.conversations.close_all(), CLOSE_SECONDS)
+        except TimeoutError:
+            log.error("The conversations did not end within %.0f s", CLOSE_SECONDS)
+        self.report.disconnect(self._on_report)
+        self.window.deleteLater()
+
+
+def _qt_application() -> QApplication:
+    existing = QApplication.instance()
+    application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    application.setApplicationName("handraise")
+    application.setApplicationDisplayName("Handraise")
+    application.setDesktopFileName("handraise")
+    application.setApplicationVersion(__version__)
+    # The loop's end is decided in `Application.run`; Qt would stop it in the middle of the closing.
+    application.setQuitOnLastWindowClosed(False)
+    icon = Path(str(resources.files("resources").joinpath("icons", "handraise.svg")))
+    application.setWindowIcon(QIcon(str(icon)))
+    return application

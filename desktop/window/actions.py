@@ -1,0 +1,166 @@
+"""What the window does when a person presses something: apart from how it looks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from desktop import loop
+from desktop.conversations import OpenConversation
+from desktop.conversations.notices import Notice
+from desktop.onboarding.sign_in import SignInDialog
+from desktop.sentences import sentence
+from desktop.settings.dialog import SettingsDialog
+from protocol.claude import ClaudeBroken, ClaudeNotFound
+
+if TYPE_CHECKING:
+    from desktop.window.main_window import MainWindow
+
+INSTALL_ADDRESS = "https://code.claude.com/docs/en/setup"
+
+
+class WindowActions(QObject):
+    """The verbs of the window. Attributes: `notices`, those of the window itself, by key."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.notices: dict[str, Notice] = {}
+        self._settings_dialog: SettingsDialog | None = None
+        self._sign_in: SignInDialog | None = None
+
+    # Conversations
+
+    def start_in(self, folder: Path) -> OpenConversation:
+        """Begin a conversation in a folder and show it."""
+        window = self._window
+        folder = Path(folder).absolute()
+        opened = window.conversations.start(folder)
+        problem = window.settings.change(last_folder=str(folder))
+        if problem is not None:
+            self.add_notice(Notice("settings", "careful", problem))
+        window.show_conversation(opened)
+        return opened
+
+    def new_conversation(self) -> None:
+        """A new conversation where the person works now; without such a folder, choose one first."""
+        window = self._window
+        if window.current is not None:
+            self.start_in(window.current.folder)
+        elif window.settings.settings.last_folder:
+            self.start_in(Path(window.settings.settings.last_folder))
+        else:
+            window.top_bar.choose_folder()
+
+    def work_in(self, folder: Path) -> None:
+        """The person picked a folder: an untouched conversation moves there, else a new one begins there."""
+        opened = self._window.current
+        if opened is not None and opened.is_untouched and not opened.runner.resume.candidates():
+            folder = Path(folder).absolute()
+            opened.move_to(folder)
+            self._window.settings.change(last_folder=str(folder))
+        else:
+            self.start_in(folder)
+
+    def close_conversation(self, opened: OpenConversation) -> None:
+        """Close one for good. One with something unsent is kept: closing must not throw a text away."""
+        if not opened.texts.is_empty:
+            self._window.show_conversation(opened)
+            words = sentence("This conversation holds text that was not sent. Send or remove it, then close it.")
+            opened.add_notice(Notice("close", "info", words))
+            return
+        loop.spawn(self._window.conversations.remove(opened), "closing a conversation")
+
+    def stop(self) -> None:
+        """Stop the turn of the shown conversation."""
+        if self._window.current is not None:
+            self._window.current.stop()
+
+    # Notices
+
+    def add_notice(self, notice: Notice) -> None:
+        """Show a notice of the whole window."""
+        self.notices[notice.key] = notice
+        self._window.notices.show_notices(self.notices.values())
+
+    def dismiss(self, key: str) -> None:
+        """Put a notice of the window away."""
+        self.notices.pop(key, None)
+        self._window.notices.show_notices(self.notices.values())
+
+    def act(self, key: str, name: str) -> None:
+        """A button of a notice that concerns the window."""
+        if name == "sign_in":
+            self.sign_in()
+        elif name in ("choose_claude", "settings"):
+            self.open_settings()
+        elif name == "choose_folder":
+            self._window.top_bar.choose_folder()
+        elif name == "install_help":
+            QDesktopServices.openUrl(QUrl(INSTALL_ADDRESS))
+        elif name == "restart":
+            # On the welcome page there is nothing to restart but the search.
+            self._window.conversations.surroundings.forget()
+            self._window.look_around_soon()
+
+    # Dialogs
+
+    def open_settings(self) -> None:
+        """Show the settings, once."""
+        if self._settings_dialog is None:
+            dialog = SettingsDialog(self._window.settings, self._window)
+            dialog.claude_changed.connect(self._on_claude_changed)
+            dialog.destroyed.connect(self._on_settings_gone)
+            self._settings_dialog = dialog
+        self._settings_dialog.show()
+        self._settings_dialog.raise_()
+        self._settings_dialog.activateWindow()
+
+    def _on_settings_gone(self) -> None:
+        self._settings_dialog = None
+
+    def _on_claude_changed(self) -> None:
+        """Another program or another account: those that could not start are tried anew; the others when restarted."""
+        window = self._window
+        window.conversations.surroundings.forget()
+        for opened in window.conversations:
+            if opened.phase == "failed":
+                opened.restart()
+        window.look_around_soon()
+
+    def sign_in(self) -> None:
+        """Let Claude's own program sign the person in, where they can see it."""
+        loop.spawn(self._open_sign_in(), "signing in")
+
+    async def _open_sign_in(self) -> None:
+        window = self._window
+        if self._sign_in is not None and self._sign_in.isVisible():
+            self._sign_in.raise_()
+            return
+        surroundings = window.conversations.surroundings
+        try:
+            prepared = await surroundings.prepare()
+            login = await surroundings.read_login()
+        except (ClaudeNotFound, ClaudeBroken):
+            await window.look_around()
+            return
+        if login.logged_in is None and not login.problem:
+            words = sentence(
+                "This version of Claude Code cannot be signed in from here. Run “claude” in a terminal and type "
+                "/login, then restart this conversation."
+            )
+            self.add_notice(Notice("login", "careful", words))
+            return
+        dialog = SignInDialog(prepared.claude.argv, prepared.environment.env, window)
+        dialog.signed_in.connect(self._on_signed_in)
+        self._sign_in = dialog
+        dialog.start()
+
+    def _on_signed_in(self) -> None:
+        window = self._window
+        self.dismiss("login")
+        window.conversations.restart_signed_out()
+        window.look_around_soon()

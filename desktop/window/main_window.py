@@ -1,0 +1,346 @@
+"""The main window: sidebar, top bar, the shown conversation, status line."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from desktop import loop, theme
+from desktop.conversations import Conversations, OpenConversation
+from desktop.conversations.notices import Notice
+from desktop.onboarding.welcome import Findings, WelcomePage, look_around
+from desktop.settings import SettingsStore
+from desktop.translations import tr
+from desktop.widgets import DotState, hairline, set_role
+from desktop.window.actions import WindowActions
+from desktop.window.notice_bar import NoticeBar
+from desktop.window.page import ConversationPage
+from desktop.window.sidebar import WIDTH as SIDEBAR_WIDTH
+from desktop.window.sidebar import Sidebar
+from desktop.window.status_line import StatusLine
+from desktop.window.top_bar import TopBar
+from desktop.window.wording import account_detail, account_words, dot_of, plan_words, state_words, waiting_words
+
+NARROW = 760
+"""Width in pixels at 100 % below which the sidebar makes way."""
+STATUS_MS = 1000
+
+
+class MainWindow(QMainWindow):
+    """The window.
+
+    Signals:
+        closing: the person closed it; the application ends what runs.
+    """
+
+    closing = Signal()
+
+    def __init__(self, conversations: Conversations, settings: SettingsStore, geometry: QSettings) -> None:
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("Handraise")
+        self.conversations = conversations
+        self.settings = settings
+        self.findings: Findings | None = None
+        self._geometry = geometry
+        self._pages: dict[str, ConversationPage] = {}
+        self._since: dict[str, tuple[str, float]] = {}
+        self._narrow = False
+        self.sidebar = Sidebar(conversations, self)
+        self.top_bar = TopBar(self)
+        self.status = StatusLine(self)
+        self.notices = NoticeBar(self)
+        self.stack = QStackedWidget(self)
+        self.welcome = WelcomePage(settings.settings.last_folder, self)
+        self.stack.addWidget(self.welcome)
+        self.actions_of_window = WindowActions(self)
+        self._lay_out()
+        self._connect()
+        self._keys()
+        self._restore_geometry()
+        self.refresh()
+
+    # Layout
+
+    def _lay_out(self) -> None:
+        central = QWidget(self)
+        set_role(central, "page")
+        row = QHBoxLayout(central)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self._side_line = hairline(central, vertical=True)
+        row.addWidget(self.sidebar)
+        row.addWidget(self._side_line)
+        main = QVBoxLayout()
+        main.setSpacing(0)
+        main.addWidget(self.top_bar)
+        main.addWidget(hairline(central))
+        main.addWidget(self.notices)
+        main.addWidget(self.stack, 1)
+        main.addWidget(hairline(central))
+        main.addWidget(self.status)
+        row.addLayout(main, 1)
+        self._row = row
+        self.setCentralWidget(central)
+        self.setMinimumSize(theme.px(400), theme.px(360))
+        self.notices.set_margin(theme.px(8))
+
+    def _connect(self) -> None:
+        conversations, actions = self.conversations, self.actions_of_window
+        conversations.added.connect(self._on_added)
+        conversations.removed.connect(self._on_removed)
+        conversations.changed.connect(self._on_changed)
+        self.sidebar.new_wanted.connect(actions.new_conversation)
+        self.sidebar.chosen.connect(self.show_conversation)
+        self.sidebar.close_wanted.connect(actions.close_conversation)
+        self.sidebar.account.sign_in.connect(actions.sign_in)
+        self.sidebar.account.settings.connect(actions.open_settings)
+        self.top_bar.folder_chosen.connect(actions.work_in)
+        self.top_bar.sidebar_toggled.connect(self.toggle_sidebar)
+        self.status.waiting_clicked.connect(self.go_to_next_waiting)
+        self.welcome.start_in.connect(actions.start_in)
+        self.welcome.choose_folder.connect(self.top_bar.choose_folder)
+        self.welcome.acted.connect(actions.act)
+        self.notices.acted.connect(actions.act)
+        self.notices.dismissed.connect(actions.dismiss)
+        self._refresh_timer = QTimer(self)
+        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer.setInterval(30)
+        self._refresh_timer.timeout.connect(self.refresh)
+        self._clock = QTimer(self)
+        self._clock.setInterval(STATUS_MS)
+        self._clock.timeout.connect(self._refresh_status)
+        self._clock.start()
+
+    def _keys(self) -> None:
+        actions = self.actions_of_window
+        keys = {
+            "Ctrl+J": self.go_to_next_waiting,
+            "Ctrl+N": actions.new_conversation,
+            "Ctrl+O": self.top_bar.choose_folder,
+            "Ctrl+,": actions.open_settings,
+            "Ctrl+B": self.toggle_sidebar,
+            "Ctrl+.": actions.stop,
+            "Ctrl+L": self._focus_composer,
+            "Ctrl+K": self._focus_search,
+            "Ctrl+Q": self.close,
+        }
+        for key, does in keys.items():
+            QShortcut(QKeySequence(key), self).activated.connect(does)
+
+    # The conversations
+
+    @property
+    def page(self) -> ConversationPage | None:
+        """The page that is shown, None for the welcome page."""
+        shown = self.stack.currentWidget()
+        return shown if isinstance(shown, ConversationPage) else None
+
+    @property
+    def current(self) -> OpenConversation | None:
+        """The conversation that is shown."""
+        return self.page.opened if self.page is not None else None
+
+    def show_conversation(self, opened: OpenConversation) -> None:
+        """Show a conversation; its page is made when it is first needed."""
+        page = self._pages.get(opened.key)
+        if page is None:
+            page = ConversationPage(opened, self.settings, self.stack)
+            page.notice_acted.connect(self.actions_of_window.act)
+            self._pages[opened.key] = page
+            self.stack.addWidget(page)
+        self.stack.setCurrentWidget(page)
+        opened.unseen = False
+        self.sidebar.set_current(opened)
+        if self._narrow:
+            self._show_sidebar(False)
+        self.refresh()
+
+    def lead_to(self, opened: OpenConversation, request_id: str) -> None:
+        """Bring the window to the front with a waiting request; answers nothing."""
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        if self.conversations.by_key(opened.key) is opened:
+            self.show_conversation(opened)
+            if self.page is not None:
+                self.page.lead_to(request_id)
+
+    def go_to_next_waiting(self) -> None:
+        """Show the next request that waits: the one after the shown one, over all conversations."""
+        waiting = self.conversations.waiting()
+        if not waiting:
+            return
+        place = -1
+        if self.page is not None and self.page.slot.shown_id:
+            shown = (self.page.opened, self.page.slot.shown_id)
+            place = waiting.index(shown) if shown in waiting else -1
+        opened, request_id = waiting[(place + 1) % len(waiting)]
+        self.lead_to(opened, request_id)
+
+    def _on_added(self, opened: OpenConversation) -> None:
+        self.refresh_soon()
+
+    def _on_removed(self, opened: OpenConversation) -> None:
+        page = self._pages.pop(opened.key, None)
+        if page is not None:
+            was_shown = self.stack.currentWidget() is page
+            self.stack.removeWidget(page)
+            page.hide()
+            page.deleteLater()
+            if was_shown:
+                others = sorted(self.conversations, key=lambda one: one.touched)
+                if others:
+                    self.show_conversation(others[-1])
+                else:
+                    self.stack.setCurrentWidget(self.welcome)
+                    self.sidebar.set_current(None)
+        self.refresh()
+
+    def _on_changed(self, opened: OpenConversation) -> None:
+        if opened is self.current and self.isActiveWindow():
+            opened.unseen = False
+        self.refresh_soon()
+
+    # What is shown
+
+    def refresh_soon(self) -> None:
+        """Refresh in a moment; many calls in a row are one."""
+        if not self._refresh_timer.isActive():
+            self._refresh_timer.start()
+
+    def refresh(self) -> None:
+        """Show everything around the page as it is now."""
+        opened = self.current
+        self.top_bar.show_conversation(opened)
+        self.top_bar.set_narrow(self._narrow)
+        self.setWindowTitle(f"{opened.title} — Handraise" if opened is not None else "Handraise")
+        self._refresh_account()
+        self._refresh_status()
+
+    def _refresh_status(self) -> None:
+        opened = self.current
+        waiting = self.conversations.waiting()
+        here = sum(1 for one, _ in waiting if one is opened)
+        words = waiting_words(here, len(waiting) - here)
+        if opened is None:
+            self.status.show_words("rest", "", words, "")
+            return
+        dot, _ = dot_of(opened)
+        if dot == "done":
+            dot = "rest"
+        state = state_words(opened, self._seconds_in_state(opened))
+        self.status.show_words(dot, state, words, plan_words(opened.conversation.rate_limit))
+
+    def _seconds_in_state(self, opened: OpenConversation) -> float | None:
+        """How long a conversation is at what it is at; None at rest."""
+        plain = state_words(opened)
+        now = time.monotonic()
+        known, since = self._since.get(opened.key, ("", now))
+        if known != plain:
+            since = now
+            self._since[opened.key] = (plain, now)
+        busy = opened.phase in ("starting", "queued") or opened.conversation.state in ("running", "requires_action")
+        return now - since if busy and opened.phase in ("starting", "queued", "running") else None
+
+    def _refresh_account(self) -> None:
+        opened = self.current or next((one for one in self.conversations if one.conversation.account), None)
+        account = dict(opened.conversation.account) if opened is not None else {}
+        prepared = opened.runner.prepared if opened is not None else None
+        environment = prepared.environment if prepared is not None else None
+        login = self.findings.login if self.findings is not None else None
+        if login is not None and login.logged_in and not account:
+            account = {"email": login.email, "subscriptionType": login.subscription}
+        signed_out = any("login" in one.notices for one in self.conversations)
+        signed_in = False if signed_out else login.logged_in if login is not None else None
+        notable = dict(environment.notable) if environment is not None else {}
+        words = tr("Not signed in") if signed_out else account_words(account, notable, signed_in)
+        removed = environment.removed if environment is not None else ()
+        detail = account_detail(account, notable, tuple(name for name in removed if name.startswith("ANTHROPIC_")))
+        dot: DotState = "failed" if signed_in is False else "rest" if words == tr("Account unknown") else "done"
+        self.sidebar.account.show_account(words, detail, dot, can_sign_in=signed_in is False)
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show a notice of the whole window."""
+        self.actions_of_window.add_notice(notice)
+
+    async def look_around(self) -> None:
+        """Find out what is on this computer, for the welcome page and the account."""
+        self.findings = await look_around(self.conversations.surroundings)
+        self.welcome.show_findings(self.findings)
+        self.refresh()
+
+    def look_around_soon(self) -> None:
+        loop.spawn(self.look_around(), "looking for Claude Code")
+
+    # The sidebar
+
+    def toggle_sidebar(self) -> None:
+        """Show the sidebar, or make room."""
+        self._show_sidebar(self.sidebar.isHidden())
+
+    def _show_sidebar(self, shown: bool) -> None:
+        self.sidebar.setVisible(shown)
+        self._side_line.setVisible(shown and not self._narrow)
+        if self._narrow and shown:
+            self._place_over_page()
+            self.sidebar.search.setFocus()
+
+    def _set_narrow(self, narrow: bool) -> None:
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        if narrow:
+            # It floats over the page: a list beside it would leave no room to read in.
+            self._row.removeWidget(self.sidebar)
+        else:
+            self._row.insertWidget(0, self.sidebar)
+        self._show_sidebar(not narrow)
+        self.refresh()
+
+    def _place_over_page(self) -> None:
+        central = self.centralWidget()
+        if central is not None:
+            self.sidebar.setGeometry(0, 0, theme.px(SIDEBAR_WIDTH), central.height())
+        self.sidebar.raise_()
+
+    def _focus_composer(self) -> None:
+        if self.page is not None:
+            self.page.composer.editor.setFocus()
+
+    def _focus_search(self) -> None:
+        self._show_sidebar(True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+    # Qt's own
+
+    def _restore_geometry(self) -> None:
+        kept = self._geometry.value("window/geometry")
+        if kept is None or not self.restoreGeometry(kept):
+            self.resize(theme.px(1240), theme.px(860))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._set_narrow(self.width() < theme.px(NARROW))
+        if self._narrow and not self.sidebar.isHidden():
+            self._place_over_page()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._geometry.setValue("window/geometry", self.saveGeometry())
+        self._geometry.sync()
+        super().closeEvent(event)
+        self.closing.emit()
+
+    def show_first_message(self, text: str) -> None:
+        """Put a text into the shown composer, for the person to send."""
+        if self.page is not None:
+            self.page.composer.set_content(text)
+
+    def open_folder(self, folder: Path) -> OpenConversation:
+        """Begin a conversation in a folder and show it."""
+        return self.actions_of_window.start_in(folder)
