@@ -21,8 +21,7 @@ from protocol.claude import (
     Login,
     Version,
     explain_version,
-    find_claude,
-    login_shell_path,
+    find_claude_or_ask_shell,
     read_login,
     read_version,
 )
@@ -196,16 +195,9 @@ def _look_for_claude(found: DoctorReport, setting: Any, env: Mapping[str, str]) 
 
 
 def _find(setting: Any, env: Mapping[str, str]) -> Claude:
-    """As the window does: the login shell is asked only where nothing else helps."""
     if setting is not None and not isinstance(setting, (str, list)):
         raise ClaudeNotFound("The Claude program in the settings cannot be used: it is neither a path nor a list.")
-    try:
-        return find_claude(setting=setting, env=env)
-    except ClaudeNotFound:
-        login_path = login_shell_path(env)
-        if login_path is None:
-            raise
-        return find_claude(setting=setting, env=env, login_path=login_path)
+    return find_claude_or_ask_shell(setting=setting, env=env)
 
 
 def _look_at_folder(found: DoctorReport, folder: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from desktop.run_answers import Answers, AnswersError, Terminal, decide
-from protocol.claude import ClaudeBroken, ClaudeNotFound, find_claude, login_shell_path, read_version
+from protocol.claude import ClaudeBroken, ClaudeNotFound, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change, Conversation, NoticeItem, PendingRequest, TextItem, ToolItem, TurnEndItem
 from protocol.permissions import make_visible
 from protocol.process import child_environment
@@ -158,13 +158,7 @@ def find_options(folder: Path, env: Mapping[str, str], settings: Mapping[str, An
     """What to start: the same CLI and environment as the window's. Raises RunError."""
     setting = settings.get("claude") or None
     try:
-        try:
-            claude = find_claude(setting=setting, env=env)
-        except ClaudeNotFound:
-            login_path = login_shell_path(env)
-            if login_path is None:
-                raise
-            claude = find_claude(setting=setting, env=env, login_path=login_path)
+        claude = find_claude_or_ask_shell(setting=setting, env=env)
         own = {**env, "PATH": claude.child_path} if claude.child_path else env
         environment = child_environment(own, keep_api_key=settings.get("keep_api_key") is True)
         read_version(claude, environment.env)

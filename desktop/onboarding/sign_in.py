@@ -62,7 +62,10 @@ class SignIn(QObject):
     async def run(self) -> Exit:
         """Run it to its end. Raises StartError."""
         home = self._env.get("HOME") or self._env.get("USERPROFILE") or str(Path.home())
-        process = await loop.on_thread(CliProcess.start, self._argv, Path(home), self._env)
+        # It opens the browser: that one is the person's own, and stays when this ends.
+        process = await loop.on_thread(
+            lambda: CliProcess.start(self._argv, Path(home), self._env, detached_too=False)
+        )
         self._process = process
         self._writer = StreamWriter(process.stdin, name="sign-in stdin", run_thread=run_qthread)
         tail = StderrTail(process.stderr, name="sign-in stderr", run_thread=run_qthread)

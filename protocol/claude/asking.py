@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from protocol.claude.locating import Claude
+from protocol.claude.locating import Claude, ClaudeNotFound, find_claude
 from protocol.process import CliProcess, Exit, Ladder, StartError
 from protocol.pump import StderrTail, read_stream, run_plain_thread
 
@@ -59,6 +59,21 @@ class Login:
     subscription: str = ""
     problem: str = ""
     raw: dict[str, Any] = field(default_factory=dict)
+
+
+def find_claude_or_ask_shell(*, setting: str | Sequence[str] | None, env: Mapping[str, str]) -> Claude:
+    """`find_claude`; where that finds nothing, once more with the PATH of the login shell (seconds at worst).
+
+    Raises:
+        ClaudeNotFound: as `find_claude` does.
+    """
+    try:
+        return find_claude(setting=setting, env=env)
+    except ClaudeNotFound:
+        login_path = login_shell_path(env)
+        if login_path is None:
+            raise
+        return find_claude(setting=setting, env=env, login_path=login_path)
 
 
 def read_version(claude: Claude, env: Mapping[str, str], timeout: float = 15.0) -> Version:
