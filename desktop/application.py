@@ -188,9 +188,7 @@ class Application(QObject):
 
     def _on_wish(self, wish: Wish) -> None:
         """A second start: it wants the window in front, and maybe a folder in it."""
-        self.window.show()
-        self.window.raise_()
-        self.window.activateWindow()
+        self.window.come_to_front()
         if wish.folder and Path(wish.folder).is_dir():
             self.window.open_folder(Path(wish.folder))
 

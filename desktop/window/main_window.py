@@ -162,13 +162,20 @@ class MainWindow(QMainWindow):
 
     def lead_to(self, opened: OpenConversation, request_id: str) -> None:
         """Bring the window to the front with a waiting request; answers nothing."""
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        self.come_to_front()
         if self.conversations.by_key(opened.key) is opened:
             self.show_conversation(opened)
             if self.page is not None:
                 self.page.lead_to(request_id)
+
+    def come_to_front(self) -> None:
+        """Show the window before all others, because the person asked for it."""
+        if self.isMinimized():
+            self.showNormal()
+        self.show()
+        if not self.isActiveWindow():
+            self.raise_()
+            self.activateWindow()
 
     def go_to_next_waiting(self) -> None:
         """Show the next request that waits: the one after the shown one, over all conversations."""
