@@ -270,7 +270,10 @@ class RequestDialog(QDialog):
         if self.context.many:
             text = f"{self.context.many} · {text}"
         if self.is_moved_out and self.context.conversation_title:
-            text = f"{self.context.conversation_title} · {text}"
+            title = self.waiting.fontMetrics().elidedText(
+                self.context.conversation_title, Qt.TextElideMode.ElideRight, theme.px(240)
+            )
+            text = f"{title} · {text}"
         self.waiting.setText(text)
 
     def _end(self, code: QDialog.DialogCode) -> None:

@@ -132,3 +132,7 @@ class AwayNotice(QFrame):
         back.clicked.connect(self.bring_back)
         row.addWidget(show)
         row.addWidget(back)
+        self.setMaximumWidth(theme.column_width())
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.column_width(), super().sizeHint().height())

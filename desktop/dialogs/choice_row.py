@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QTextLayout
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from desktop import theme
@@ -16,6 +16,7 @@ class ChoiceRow(QPushButton):
     def __init__(self, words: str, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._words = words
+        self._laid_out: tuple[object, QTextLayout] | None = None
         self.setObjectName(name)
         self.setAccessibleName(words)
         self.setAutoDefault(False)
@@ -32,8 +33,7 @@ class ChoiceRow(QPushButton):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        layout = lay_out(self._words, theme.text_font(theme.SECONDARY_SIZE), self._room(width))
-        return text_height(layout) + 2 * theme.px(8) + 2 * RING
+        return text_height(self._layout(width)) + 2 * theme.px(8) + 2 * RING
 
     def sizeHint(self) -> QSize:
         return QSize(theme.px(320), self.heightForWidth(max(self.width(), theme.px(240))))
@@ -41,8 +41,13 @@ class ChoiceRow(QPushButton):
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.px(160), theme.px(36))
 
-    def _room(self, width: int) -> int:
-        return width - 2 * RING - 2 * theme.px(12)
+    def _layout(self, width: int) -> QTextLayout:
+        """The sentence laid out for a width; kept, since a row is measured and painted far more often."""
+        key = (width, theme.theme.scale)
+        if self._laid_out is None or self._laid_out[0] != key:
+            room = width - 2 * RING - 2 * theme.px(12)
+            self._laid_out = (key, lay_out(self._words, theme.text_font(theme.SECONDARY_SIZE), room))
+        return self._laid_out[1]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -57,5 +62,4 @@ class ChoiceRow(QPushButton):
         painter.setBrush(theme.role(ground))
         painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
         painter.setPen(theme.role("text"))
-        layout = lay_out(self._words, theme.text_font(theme.SECONDARY_SIZE), self._room(self.width()))
-        layout.draw(painter, QPointF(RING + theme.px(12), RING + theme.px(8)))
+        self._layout(self.width()).draw(painter, QPointF(RING + theme.px(12), RING + theme.px(8)))

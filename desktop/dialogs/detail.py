@@ -73,6 +73,11 @@ class DetailText(_GrowsWithText, QPlainTextEdit):
         self.setFont(theme.code_font())
         self.setPlainText(text)
         self.set_up()
+        theme.theme.changed.connect(self._restyle)
+
+    def _restyle(self) -> None:
+        self.setFont(theme.code_font())
+        self._fit()
 
 
 class DetailDiff(_GrowsWithText, DiffView):

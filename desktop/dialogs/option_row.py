@@ -84,6 +84,7 @@ class OptionRow(_Button):
     def set_up(self, label: str, description: str, key: str) -> None:
         """Give the row its words: plain text, shown as it is. `key` is what its badge says, or ""."""
         self._label, self._description, self._key = label, description, key
+        self._laid_out: tuple[object, QTextLayout, QTextLayout] | None = None
         # Not QAbstractButton.text: it would read `&` as a shortcut.
         self.setAccessibleName(label)
         self.setAccessibleDescription(description)
@@ -115,12 +116,21 @@ class OptionRow(_Button):
         badge = theme.px(36) if self._key else theme.px(12)
         return width - 2 * RING - theme.px(41) - badge
 
+    def _words(self, width: int) -> tuple[QTextLayout, QTextLayout]:
+        """Label and description laid out for a width; kept, since a row is measured and painted far more often."""
+        inner = self._text_width(width)
+        key = (inner, theme.theme.scale)
+        if self._laid_out is None or self._laid_out[0] != key:
+            label = lay_out(self._label, theme.text_font(semibold=True), inner)
+            self._laid_out = (key, label, lay_out(self._description, _small_font(), inner))
+        return self._laid_out[1:]
+
     def row_height(self, width: int) -> int:
         """The height the row needs at a width."""
-        inner = self._text_width(width)
-        height = text_height(lay_out(self._label, theme.text_font(semibold=True), inner))
+        label, description = self._words(width)
+        height = text_height(label)
         if self._description:
-            height += theme.px(3) + text_height(lay_out(self._description, _small_font(), inner))
+            height += theme.px(3) + text_height(description)
         return height + 2 * theme.px(_PAD) + 2 * RING
 
     def paint_row(self) -> None:
@@ -168,15 +178,14 @@ class OptionRow(_Button):
             )
 
     def _paint_words(self, painter: QPainter, width: int) -> None:
-        inner = self._text_width(width)
+        label, description = self._words(width)
         x, y = RING + theme.px(41), RING + theme.px(_PAD)
-        label = lay_out(self._label, theme.text_font(semibold=True), inner)
         painter.setPen(theme.role("text"))
         label.draw(painter, QPointF(x, y))
         if self._description:
             y += text_height(label) + theme.px(3)
             painter.setPen(theme.role("soft"))
-            lay_out(self._description, _small_font(), inner).draw(painter, QPointF(x, y))
+            description.draw(painter, QPointF(x, y))
 
     def _paint_key(self, painter: QPainter, card: QRectF) -> None:
         size = theme.px(20)

@@ -20,6 +20,8 @@ from protocol import permissions
 from protocol.messages import CanUseTool
 from protocol.permissions import Suggestion
 
+_LONG_COMMAND = 300
+
 
 class PermissionDialog(RequestDialog):
     """Asks whether a tool may run.
@@ -109,13 +111,21 @@ class PermissionDialog(RequestDialog):
             return
         self._scroll.add(plain_label(tr("Allow this, and from now on:"), "soft"), RING)
         for number, suggestion in enumerate(offered):
-            words = tr(suggestion.words.template, **suggestion.words.values)
-            row = ChoiceRow(words, f"allowAlways_{number}", self._scroll.content)
+            row = ChoiceRow(self._scope(suggestion), f"allowAlways_{number}", self._scroll.content)
             row.clicked.connect(lambda _checked=False, chosen=suggestion: self._allow(chosen))
             self.guard.protect(row)
             self.always.append(row)
             self._scroll.add(row)
         self._column.addSpacing(theme.px(6))
+
+    def _scope(self, suggestion: Suggestion) -> str:
+        """What a suggestion does. A long command in it is the one shown above, and is not written out again."""
+        values = dict(suggestion.words.values)
+        command = self.view.detail
+        if self.view.kind == "command" and len(command) > _LONG_COMMAND:
+            begun = tr("{beginning}… (the whole command above)", beginning=command[:_LONG_COMMAND])
+            values = {name: value.replace(command, begun) for name, value in values.items()}
+        return tr(suggestion.words.template, **values)
 
     def _build_reason(self) -> None:
         hint = tr("To refuse: say why, or what to do instead (optional)")

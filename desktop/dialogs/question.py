@@ -228,6 +228,7 @@ class QuestionDialog(RequestDialog):
         self.note_button.setVisible(asking and not self.pages[self.sheet.current].note_is_open())
         self.submit_button.setVisible(not self._replying and (ready or not asking))
         self.submit_button.setEnabled(ready)
+        self.submit_button.setText(tr("Send answers") if asking else f"{tr('Send answers')} ⏎")
         set_role(self.submit_button, "outline" if asking else "primary")
         self._back_button.setVisible(self._replying)
         self._show_reply_button()

@@ -12,10 +12,10 @@ from desktop.dialogs.layouts import ContentScroll
 from desktop.dialogs.option_row import RING, CheckRow, RadioRow, option_row
 from desktop.dialogs.other_row import OtherRow
 from desktop.dialogs.preview import PreviewPanel
+from desktop.dialogs.shown import DESCRIPTION, LABEL, PREVIEW, QUESTION, shown
 from desktop.dialogs.writing_field import WritingField
 from desktop.translations import tr
 from desktop.widgets import plain_label
-from protocol.permissions import make_visible
 
 _SIDE_BY_SIDE = 600
 """From this width on (at 100 %) the preview stands beside the options; below it, under them."""
@@ -40,7 +40,7 @@ class QuestionPage(QWidget):
         self.question = sheet.question(index)
         self._hovered: int | None = None
         self.setObjectName(f"question_{index}")
-        self.setAccessibleName(make_visible(self.question.text))
+        self.setAccessibleName(shown(self.question.text, QUESTION))
         self._build()
         self.refresh()
 
@@ -97,7 +97,7 @@ class QuestionPage(QWidget):
         outer.setSpacing(theme.px(10))
         side = theme.px(16)
         heading = ContentScroll(self, least=theme.px(24), limit=theme.px(150))
-        label = plain_label(make_visible(self.question.text), "question", wrap=True)
+        label = plain_label(shown(self.question.text, QUESTION), "question", wrap=True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         heading.column.addWidget(label)
@@ -130,9 +130,8 @@ class QuestionPage(QWidget):
         self._options: list[Row] = []
         for option, said in enumerate(self.question.options):
             key = str(option + 1) if option < _DIGITS else ""
-            row = option_row(
-                make_visible(said.label), make_visible(said.description), key, several=several, parent=content
-            )
+            label, description = shown(said.label, LABEL), shown(said.description, DESCRIPTION)
+            row = option_row(label, description, key, several=several, parent=content)
             row.setObjectName(f"option_{self._index}_{option}")
             row.toggled.connect(lambda checked, option=option: self._toggled(option, checked))
             row.moved.connect(lambda step, option=option: self._move(option, step))
@@ -215,15 +214,16 @@ class QuestionPage(QWidget):
         if self.preview.isHidden():
             return
         chosen = self._sheet.chosen(self._index)
-        shown = self._hovered if self._hovered is not None else chosen[-1] if chosen else None
-        if shown is None or shown >= len(self._options):
+        number = self._hovered if self._hovered is not None else chosen[-1] if chosen else None
+        if number is None or number >= len(self._options):
             self.preview.show_hint(tr("Point at an option to see its preview."))
             return
-        option = self.question.options[shown]
+        option = self.question.options[number]
+        label = self._options[number].text()
         if option.preview:
-            self.preview.show_preview(make_visible(option.label), make_visible(option.preview))
+            self.preview.show_preview(label, shown(option.preview, PREVIEW))
         else:
-            self.preview.show_hint(tr("“{label}” has no preview.", label=make_visible(option.label)))
+            self.preview.show_hint(tr("“{label}” has no preview.", label=label))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from desktop import theme
 from desktop.dialogs.answer_sheet import AnswerSheet
 from desktop.dialogs.layouts import ContentScroll
+from desktop.dialogs.shown import LABEL, shown
 from desktop.dialogs.steps import mark_in_words
 from desktop.translations import tr
 from desktop.widgets import button, hairline, plain_label, set_role
-from protocol.permissions import make_visible
 
 _SIGNS = {"answered": ("✓", "good"), "skipped": ("–", "soft"), "open": ("!", "careful"), "incomplete": ("!", "careful")}
 
@@ -31,7 +31,7 @@ class _Entry(QFrame):
         row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         words = QVBoxLayout()
         words.setSpacing(theme.px(2))
-        self._question = plain_label(make_visible(sheet.question(index).text), "soft", wrap=True)
+        self._question = plain_label(shown(sheet.question(index).text, LABEL), "soft", wrap=True)
         self._answer = plain_label("", "semibold", wrap=True)
         self._note = plain_label("", "soft", wrap=True)
         for label in (self._question, self._answer, self._note):
@@ -44,17 +44,17 @@ class _Entry(QFrame):
     def refresh(self) -> None:
         mark = self._sheet.mark(self._index)
         answer = self._sheet.answer(self._index)
-        picks = [make_visible(pick) for pick in (*answer.labels, *([answer.other] if answer.other else []))]
+        picks = [shown(pick, LABEL) for pick in (*answer.labels, *([answer.other] if answer.other else []))]
         sign, tone = _SIGNS[mark]
         self._sign.setText(sign)
         set_role(self._sign, tone=tone)
         text = "\n".join(picks) if mark == "answered" else mark_in_words(mark).capitalize()
         self._answer.setText(text)
         set_role(self._answer, "semibold" if mark == "answered" else "soft")
-        self._note.setText(tr("Note: {note}", note=make_visible(answer.notes)))
+        self._note.setText(tr("Note: {note}", note=shown(answer.notes, LABEL)))
         self._note.setVisible(bool(answer.notes))
         verb = tr("Change") if mark in ("answered", "skipped") else tr("Answer")
-        question = make_visible(self._sheet.question(self._index).text)
+        question = shown(self._sheet.question(self._index).text, LABEL)
         self.change.setText(verb)
         self.change.setAccessibleName(f"{verb}: {question}")
         self.setAccessibleName(f"{question} {text}")

@@ -68,6 +68,19 @@ class TestDecisions:
         ]
         assert [row.accessibleName() for row in card.always] == [row.text() for row in card.always]
 
+    def test_a_long_command_is_not_written_out_again_in_the_scope_and_still_echoed_whole(self, page: Page) -> None:
+        command = "cat <<EOF\n" + "a line of text\n" * 2000 + "EOF"
+        rule = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": command}], "behavior": "allow",
+                "destination": "session"}  # fmt: skip
+        other = {**rule, "rules": [{"toolName": "Bash", "ruleContent": "rm " + "x" * 400}]}
+        card = put(page, tool("Bash", {"command": command}, permission_suggestions=[rule, other]))
+        words = card.always[0].text()
+        assert "… (the whole command above))” until this conversation is closed" in words
+        assert len(words) < 500
+        assert "x" * 400 in card.always[1].text()
+        click(card, "allowAlways_0")
+        assert page.answers[0]["updatedPermissions"] == [rule]
+
     def test_deny_sends_a_message(self, page: Page) -> None:
         card = put(page, BASH)
         click(card, "deny")

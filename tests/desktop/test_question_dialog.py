@@ -546,6 +546,15 @@ class TestContents:
         assert height < long.height() < page.height()
         assert long.width() <= page.width()
 
+    def test_a_label_of_100000_characters_is_shortened_on_the_screen_and_sent_whole(self, page: Page) -> None:
+        label = "x" * 100_000
+        huge = {**COLOUR, "options": [{"label": label}, {"label": "Blue"}]}
+        card = put(page, huge)
+        assert named(card, "option_0_0").text() == "x" * 2000 + "… (98000 more characters)"
+        press("1")
+        press_ctrl_enter()
+        assert page.answers == [allowed([huge], {"Pick a colour?": label})]
+
     def test_four_questions_are_answered_in_their_order(self, page: Page) -> None:
         four = [{**COLOUR, "question": f"Question {number}?"} for number in range(4)]
         put(page, *four)
