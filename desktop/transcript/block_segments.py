@@ -11,19 +11,36 @@ from desktop import theme
 from desktop.transcript import fonts
 from desktop.transcript.blocks import Block
 from desktop.transcript.fonts import face
-from desktop.transcript.highlight import START, State, read_parts
+from desktop.transcript.highlight import START, State, budget, read_parts
 from desktop.transcript.pieces import TextPiece
 from desktop.transcript.segments import Action, Marks, Segment
 from desktop.translations import tr
 
 LIST_INDENT, QUOTE_INDENT = 24, 16
+pale: list[CodeSegment] = []
+"""Code that was laid out while there was no time for its colours."""
 CHAIN = 6
 """Chunks of code that are read to know the state in which one starts. Further away, a chunk starts afresh: jumping into
 the middle of a huge block may cost a colour, but no pause."""
 
 
-def segment_of(block: Block, previous: Segment | None) -> Segment:
-    """The segment of a block. `previous` is the one before it in the same message."""
+def colour_pale() -> bool:
+    """Colour what had to wait, as far as there is time. Returns whether anything was."""
+    waiting, pale[:] = list(pale), []
+    for segment in waiting:
+        segment.colour()
+    return bool(waiting)
+
+
+def segment_of(block: Block, previous: Segment | None, before_it: Block | None = None) -> Segment:
+    """The segment of a block. `previous` and `before_it` are the ones before it in the same message."""
+    made = _segment_of(block, previous)
+    quote = block.path[: block.path.rfind("q") + 1]
+    made.joined = bool(before_it and quote and before_it.path.startswith(quote))
+    return made
+
+
+def _segment_of(block: Block, previous: Segment | None) -> Segment:
     if block.kind == "code":
         before = previous if isinstance(previous, CodeSegment) and block.part else None
         return CodeSegment(block.code, block.language, path=block.path, before=before, part=block.part,
@@ -58,10 +75,13 @@ def indent_of(path: str) -> int:
     return theme.px(LIST_INDENT) * path.count("l") + theme.px(QUOTE_INDENT) * path.count("q")
 
 
-def paint_quotes(painter: QPainter, path: str, x: int, y: int, height: int) -> None:
-    """The bars at the left of quoted text, with the row's left edge at `x`."""
+def paint_quotes(painter: QPainter, segment: Segment, path: str, x: int, y: int) -> None:
+    """The bars at the left of quoted text, up to the segment before if that is quoted too."""
     if "q" not in path:
         return
+    x += segment.indent - indent_of(path)
+    above = segment.gap if segment.joined else 0
+    y, height = y - above, segment.height + above
     for depth, letter in enumerate(path):
         if letter == "q":
             left = x + indent_of(path[:depth])
@@ -90,12 +110,12 @@ class WordSegment(Segment):
         height = words.lay_out(max(width, theme.px(60)))
         for depth, piece in self._markers:
             piece.lay_out(theme.px(200))
-            right = indent_of(self._path[:depth]) - self.indent - theme.px(8)
+            right = indent_of(self._path[:depth]) - indent_of(self._path) - theme.px(8)
             piece.x, piece.y = right - piece.natural_width(), 0
         return height
 
     def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
-        paint_quotes(painter, self._path, x, y - self.gap, self.height + self.gap)
+        paint_quotes(painter, self, self._path, x, y)
         super().paint(painter, x, y, clip, marks)
 
 
@@ -123,7 +143,7 @@ class RuleSegment(Segment):
         return theme.px(9)
 
     def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
-        paint_quotes(painter, self._path, x, y - self.gap, self.height + self.gap)
+        paint_quotes(painter, self, self._path, x, y)
         painter.fillRect(QRectF(x + self.indent, y + theme.px(4), self._width, 1), theme.role("line"))
 
 
@@ -148,30 +168,34 @@ class CodeSegment(Segment):
         self._button = QRectF()
         self.pieces = [TextPiece(code, "code", anywhere=True)]
 
-    def state_after(self) -> State:
-        """The state in which the chunk after this one starts."""
-        if self._after is None:
-            self._colour()
-        return self._after or START
-
-    def _colour(self) -> None:
-        """Read the colours, from the nearest chunk before that was read, if it is near."""
+    def colour(self) -> None:
+        """Read the colours, from the nearest chunk before that was read, if it is near; as far as there is time."""
         waiting = [self]
         while waiting[-1]._before is not None and waiting[-1]._before._after is None and len(waiting) <= CHAIN:
             waiting.append(waiting[-1]._before)
         for segment in reversed(waiting):
+            if budget.left <= 0:
+                pale.append(self)
+                return
             before = segment._before
             state = before._after if before is not None and before._after is not None else START
-            parts, segment._after = read_parts(segment.language, segment.code, state)
-            if parts and segment.laid < 0:
-                segment.pieces = [TextPiece(segment.code, "code", fonts.code_ranges(parts), anywhere=True)]
+            with budget:
+                parts, segment._after = read_parts(segment.language, segment.code, state)
+                if parts:
+                    segment._take(TextPiece(segment.code, "code", fonts.code_ranges(parts), anywhere=True))
+
+    def _take(self, piece: TextPiece) -> None:
+        old, self.pieces = self.pieces[0], [piece]
+        piece.x, piece.y = old.x, old.y
+        if self.laid >= 0:
+            piece.lay_out(old.width)
 
     def estimate(self, width: int) -> int:
         return super().estimate(width - 2 * theme.px(12)) + self._header
 
     def arrange(self, width: int) -> int:
         if self._after is None and self.language:
-            self._colour()
+            self.colour()
         piece = self.pieces[0]
         inset = theme.px(12)
         piece.x, piece.y = inset, self._header
@@ -275,7 +299,7 @@ class TableSegment(Segment):
         return y
 
     def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
-        paint_quotes(painter, self._path, x, y - self.gap, self.height + self.gap)
+        paint_quotes(painter, self, self._path, x, y)
         left, line = x + self.indent, theme.role("line")
         if self._is_first and self._lines:
             painter.fillRect(QRectF(left, y, self._table_width, self._lines[0]), theme.role("panel"))

@@ -28,9 +28,10 @@ from desktop.transcript.blocks import (
     split_code,
 )
 
-SLICE = 16_000
+SLICE = 1600
 """Characters that are parsed at a time at most, when much text comes at once."""
 
+_NONE = 1 << 60
 _ITEM = re.compile(r"( {0,3})([-+*]|\d{1,9}[.)])( *)(.?)")
 
 
@@ -40,7 +41,6 @@ class BlockStream:
     Attributes:
         stable: the blocks that are settled.
         tail: the blocks of the text after them, as it is now.
-        changed_from: the first of `stable` that is new or different since the last call of `take_changes`.
     """
 
     def __init__(self, limits: Limits = LIMITS) -> None:
@@ -52,7 +52,7 @@ class BlockStream:
         self._held = ""
         self._resume = Resume()
         self._seen = 0
-        self._changed = 0
+        self._changed = _NONE
 
     def feed(self, text: str) -> None:
         """Take the next piece, of any size, and bring `stable` and `tail` up to date."""
@@ -91,9 +91,7 @@ class BlockStream:
         return False
 
     def finish(self) -> None:
-        """The message has ended: a link definition in its last line counts, though no line break follows."""
-        while self.step():
-            pass
+        """The message has ended and was read: a link definition in its last line counts without a line break too."""
         self._define(self._resume.prefix + self._resume.glue + self._rest)
 
     @property
@@ -102,8 +100,8 @@ class BlockStream:
         return len(self._rest)
 
     def take_changes(self) -> int:
-        """The first stable block that is new or different since the last call."""
-        changed, self._changed = self._changed, len(self.stable)
+        """The first settled block that had to be read again since the last call; a very large number for none."""
+        changed, self._changed = self._changed, _NONE
         return changed
 
     def blocks(self) -> list[Block]:
@@ -119,7 +117,7 @@ class BlockStream:
         rest = self._rest
         if len(rest) > size:
             end = rest.rfind("\n", 0, size) + 1
-            return rest[: end or size], False
+            return rest[: end or max(size, self._limits.paragraph + 200)], False
         end = rest.rfind("\n") + 1
         partial = len(rest) - end
         if partial > min(self._limits.paragraph, self._limits.code_chars) + 80:

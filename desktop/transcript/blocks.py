@@ -19,6 +19,7 @@ from desktop.transcript.inline import Inline, inline_from_tokens
 BlockKind = Literal["paragraph", "heading", "code", "table", "rule"]
 Marker = tuple[int, str]
 _TASK = re.compile(r"\[([ xX])\][ \t]+")
+_MARKED = re.compile(r"[\\`*_~\[\]<&\n]|://")
 _WORD_AFTER = re.compile(r"(?<=\s)[^\W\d_]")
 
 
@@ -33,9 +34,9 @@ class Limits:
         deep: characters of unfinished text from which the cut is looked for inside quotes and list items too.
     """
 
-    code_lines: int = 32
-    code_chars: int = 3000
-    table_rows: int = 16
+    code_lines: int = 20
+    code_chars: int = 1600
+    table_rows: int = 12
     paragraph: int = 3000
     deep: int = 3000
 
@@ -171,6 +172,8 @@ def parse(text: str, references: References) -> list[Token]:
 
 def parse_words(source: str, references: References) -> Inline:
     """The words of one paragraph, heading or cell."""
+    if not _MARKED.search(source):
+        return Inline(source.strip())
     tokens = _inline_parser.parseInline(source, {"references": references})
     return inline_from_tokens(tokens[0].children) if tokens else Inline()
 

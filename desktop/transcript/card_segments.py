@@ -56,12 +56,11 @@ class PlainSegment(Segment):
         formats: Sequence[QTextLayout.FormatRange] = (), right: int = 0,
     ) -> None:
         super().__init__()
-        self.indent = indent
-        self._right = right
+        self.indent, self.right = indent, right
         self.pieces = [TextPiece(text, kind, formats, role=role, anywhere=kind == "code")]
 
     def arrange(self, width: int) -> int:
-        return super().arrange(max(width - self._right, theme.px(60)))
+        return super().arrange(max(width, theme.px(60)))
 
 
 class HeaderSegment(Segment):
@@ -70,18 +69,19 @@ class HeaderSegment(Segment):
     def __init__(
         self, icon: str, name: str, argument: str, status: str = "", *, tone: str = "soft", opens: bool = True,
         opened: bool = False, monospace: bool = False, pad: int = PAD, ruled: bool = False, words: str = "",
+        quiet: bool = False,
     ) -> None:
         super().__init__()
         self._icon, self._tone, self._opens, self._opened = icon, tone, opens, opened
         self._argument = " ".join(argument.split())
         self._monospace, self._pad, self._ruled = monospace, theme.px(pad), ruled
-        self._words = words or name
+        self._words, self._quiet = words or name, quiet
         self._name, self._status = name, status
         self._width = 0
         self.pieces = self._made(self._argument)
 
     def _made(self, argument: str) -> list[TextPiece]:
-        name = TextPiece(self._name, "bold")
+        name = TextPiece(self._name, "small", role="soft") if self._quiet else TextPiece(self._name, "bold")
         middle = TextPiece(argument, "code" if self._monospace else "body", role="soft")
         status = TextPiece(self._status, "small", role=self._tone)
         return [name, middle, status]
@@ -106,9 +106,12 @@ class HeaderSegment(Segment):
         height = theme.px(34)
         x = left
         for piece in (name, middle):
-            piece.x, piece.y = x, (height - piece.height) // 2
+            piece.x = x
             x += piece.natural_width() + theme.px(8)
-        status.x, status.y = right - status.natural_width(), (height - status.height) // 2
+        status.x = right - status.natural_width()
+        base = (height - name.height) // 2 + name.baseline()
+        for piece in self.pieces:
+            piece.y = base - piece.baseline()
         for piece in self.pieces:
             piece.width = piece.natural_width()
         return height

@@ -118,6 +118,7 @@ class FindBar(QWidget):
                 view.toggle(parent)
             parent = view.transcript.parent_of(parent)
         row = view.transcript.row_of(item_id)
+        view.row(row).complete()
         if not view.selection.matches(view.row(row)) and can_open(item):
             view.store.open(item, whole=True)
             view.rebuild(row)

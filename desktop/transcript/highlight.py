@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from pygments.lexer import Lexer, RegexLexer
@@ -23,8 +24,6 @@ log = logging.getLogger("handraise.transcript")
 
 State = tuple[str, ...]
 START: State = ("root",)
-MAX_LINES = 2000
-"""Lines of one code block that get colours; the rest is plain, and the block says so."""
 
 _COLOURS = {
     "keyword": "accent", "string": "good", "number": "careful", "comment": "soft", "attribute": "careful",
@@ -49,6 +48,29 @@ _ROLES: dict[_TokenType, str] = {
     Generic.Prompt: "comment",
 }
 _role_cache: dict[_TokenType, str] = {}
+
+
+class Budget:
+    """How long reading colours may take until the next frame. What does not fit is plain first and coloured after.
+
+    Attributes:
+        left: seconds; infinite outside of a frame.
+    """
+
+    def __init__(self) -> None:
+        self.left = float("inf")
+        self._started = 0.0
+
+    def __enter__(self) -> None:
+        self._started = perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        self.left -= perf_counter() - self._started
+
+
+budget = Budget()
+FRAME_SECONDS = 0.003
+"""What `budget` is set to for a frame."""
 
 
 class Part(NamedTuple):

@@ -20,6 +20,7 @@ BOLD, ITALIC, STRIKE, CODE, LINK, SOFT = 1, 2, 4, 8, 16, 32
 LinkKind = Literal["web", "file", "none"]
 _WEB_SCHEMES = frozenset({"http", "https", "mailto"})
 _BARE_URL = re.compile(r"https?://[^\s<>\"'`]+")
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _TRAILING = ".,;:!?*_~"
 
 
@@ -54,7 +55,7 @@ def link_kind(href: str) -> LinkKind:
     data:, a custom scheme that starts some program) is shown as text.
     """
     href = href.strip()
-    if not href or href.startswith("#") or any(ord(character) < 32 for character in href):
+    if not href or href.startswith("#") or _CONTROL.search(href):
         return "none"
     try:
         parts = urlsplit(href)

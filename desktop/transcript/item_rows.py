@@ -38,7 +38,9 @@ def make_row(item: Item, context: RowContext) -> Row:
 
 def refresh(row: Row, item: Item) -> bool:
     """Bring a row up to date in place, if its kind can; False: make it anew."""
-    if isinstance(row, MarkdownRow) and isinstance(item, TextItem):
+    thinks = isinstance(item, ThinkingItem) and item.streaming
+    if isinstance(row, MarkdownRow) and (thinks or isinstance(item, TextItem)):
+        assert isinstance(item, TextItem | ThinkingItem)
         row.show(item.text, streaming=item.streaming)
         return True
     return False
@@ -77,19 +79,11 @@ def user_state(item: UserItem, context: RowContext | None) -> str:
 
 def _thinking_row(item: ThinkingItem, context: RowContext) -> Row:
     opened = context.opened(item.id, False)
-    head = HeaderSegment("thinking", thinking_words(item), "", opened=opened, pad=0)
-    head.pieces[0].role = "soft"
-    segments: list[Segment] = [head]
-    if opened:
-        row = MarkdownRow(item.text, streaming=item.streaming)
-        for segment in row.segments:
-            segment.indent += theme.px(20)
-            for piece in segment.pieces:
-                piece.role = "soft"
-        segments += row.segments
-    made = PlainRow(segments)
-    made.below = theme.px(8)
-    return made
+    head = HeaderSegment("thinking", thinking_words(item), "", opened=opened, pad=0, quiet=True)
+    row = (MarkdownRow(item.text, streaming=item.streaming, lead=[head], indent=theme.px(20), soft=True) if opened
+           else PlainRow([head]))
+    row.below = theme.px(8)
+    return row
 
 
 def thinking_words(item: ThinkingItem) -> str:

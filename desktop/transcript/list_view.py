@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -26,8 +26,10 @@ from PySide6.QtWidgets import (
 
 from desktop import theme
 from desktop.transcript import fonts
+from desktop.transcript.block_segments import colour_pale, pale
 from desktop.transcript.hands import Hands
 from desktop.transcript.heights import Heights
+from desktop.transcript.highlight import FRAME_SECONDS, budget
 from desktop.transcript.model import TranscriptModel
 from desktop.transcript.pictures import Pictures
 from desktop.transcript.row_store import RowStore, estimated_height
@@ -82,6 +84,11 @@ class TranscriptList(QListView):
         self._busy = False
         self._known_width = -1
         self._line = (80, 21)
+        self._unread: dict[str, None] = {}
+        self._stale: int | None = 0
+        self._painted = 0
+        self._reader = QTimer(self, interval=0)
+        self._reader.timeout.connect(self._read_on)
         self.setItemDelegate(TranscriptDelegate(self))
         self._set_up_widget()
         self.setModel(model)
@@ -139,6 +146,12 @@ class TranscriptList(QListView):
         """Where a row begins in the viewport."""
         return self.heights.top(index) + theme.px(PAD_TOP) - self.verticalScrollBar().value()
 
+    def whole_text(self, index: int) -> str:
+        """All words of a row."""
+        row = self.row(index)
+        row.complete()
+        return row.text()
+
     def row_at(self, y: float) -> int:
         """The row at a height of the viewport, or the nearest; -1 without rows."""
         if not len(self.heights):
@@ -174,6 +187,7 @@ class TranscriptList(QListView):
         self._measure_line()
         self.store.clear(opened=True)
         self.selection.clear()
+        self._touch(0)
         self.heights.reset(self._guess(index) for index in range(self.transcript.rowCount()))
         self.following = True
         self.settle()
@@ -181,12 +195,14 @@ class TranscriptList(QListView):
     def _restyle(self) -> None:
         fonts.forget()
         self.store.clear()
+        self._touch(0)
         self.settle()
 
     def _rows_inserted(self, parent: AnyIndex, first: int, last: int) -> None:
         for row in range(first, last + 1):
             above = row < len(self.heights) and self.top_of(row) < 0
             height = self._guess(row)
+            self._touch(self.heights.top(row))
             self.heights.insert(row, height)
             if above:
                 self._move(height)
@@ -195,6 +211,7 @@ class TranscriptList(QListView):
         top = self.heights.top(first)
         gone = self.heights.top(last + 1) - top
         above = self.top_of(first) + gone <= 0
+        self._touch(0)
         self.heights.remove(first, last)
         self.selection.clear()
         if above:
@@ -208,16 +225,61 @@ class TranscriptList(QListView):
                 item = self.transcript.item(index)
                 was_made = self.store.have(item_id) is not None
                 self.store.refresh(item)
+                row = self.store.have(item_id)
+                if row is not None and row.more:
+                    self._unread[item_id] = None  # read in slices, which `settle` follows
                 if was_made and not self.hidden(index):
-                    self._take_height(index, self.row(index).height)
+                    self._take_height(index)
         self.settle()
 
-    def _take_height(self, index: int, height: int) -> None:
-        """A row has another height; rows above the viewport push nothing."""
+    def _read_on(self) -> None:
+        """Read the next slice of a row that much text came for at once."""
+        if not self._unread and pale:
+            budget.left = FRAME_SECONDS
+            if colour_pale():
+                self._touch(0)
+                self._show()
+            budget.left = float("inf")
+        for item_id in self._unread:
+            row, index = self.store.have(item_id), self.transcript.row_of(item_id)
+            if row is None or index < 0 or not row.advance():
+                del self._unread[item_id]
+            if row is not None and index >= 0 and not self.hidden(index):
+                self._take_height(index)
+                self.settle()
+            break
+        if not self._unread and not pale:
+            self._reader.stop()
+
+    def _take_height(self, index: int) -> None:
+        """A row has changed. Above the viewport it pushes nothing that is read."""
+        row = self.row(index)
         above = self.top_of(index) + self.heights[index] <= 0
-        delta = self.heights.set(index, height)
+        delta = self.heights.set(index, row.height)
         if delta and above:
             self._move(delta)
+        inside = row.top_of(row.changed) if row.changed < len(row.segments) else row.height - row.below
+        self._touch(self.heights.top(index) + (inside if row.changed else 0))
+        row.changed = len(row.segments)
+
+    def _touch(self, y: int) -> None:
+        """What lies below a height of the content has to be painted again."""
+        self._stale = y if self._stale is None else min(self._stale, y)
+
+    def _show(self) -> None:
+        """Have painted what looks different: what moved is moved on the screen, the rest is painted."""
+        value, stale = self.verticalScrollBar().value(), self._stale
+        moved, self._painted, self._stale = value - self._painted, value, None
+        height = self.viewport().height()
+        if abs(moved) >= height or stale == 0:
+            self.viewport().update()
+            return
+        if moved:
+            self.viewport().scroll(0, -moved)
+        if stale is not None:
+            y = max(stale + theme.px(PAD_TOP) - value - theme.px(24), 0)
+            if y < height:
+                self.viewport().update(0, y, self.viewport().width(), height - y)
 
     def _move(self, delta: int) -> None:
         bar = self.verticalScrollBar()
@@ -238,6 +300,7 @@ class TranscriptList(QListView):
         """Lay out what is in sight, correct the heights, and stay where the person is."""
         bar = self.verticalScrollBar()
         self._busy, before = True, self._busy
+        budget.left = FRAME_SECONDS
         for _attempt in range(12):
             self._update_range()
             if self.following:
@@ -248,7 +311,10 @@ class TranscriptList(QListView):
         if self.following:
             bar.setValue(bar.maximum())
         self._busy = before
-        self.viewport().update()
+        budget.left = float("inf")
+        if (self._unread or pale) and not self._reader.isActive():
+            self._reader.start()
+        self._show()
 
     def _lay_out_visible(self) -> bool:
         """Lay out the rows in sight. Returns whether a height changed."""
@@ -256,11 +322,14 @@ class TranscriptList(QListView):
         bottom = self.viewport().height()
         for index, top in list(self.rows_in(0, bottom)):
             row = self.row(index)
+            if row.more:
+                self._unread[self.transcript.id_of(index)] = None
             before = self.heights[index]
             shift = 0
             if row.height != before and top < 0:
                 shift += row.height - before
             for where, delta in row.lay_out(-top, bottom - top):
+                self._touch(self.heights.top(index) + where)
                 if top + where < 0:
                     shift += delta
             if row.height != before:
@@ -308,6 +377,7 @@ class TranscriptList(QListView):
     def rebuild(self, index: int) -> None:
         """A row has to look different: make it anew, and show or hide what is inside it."""
         self._set_following(False)
+        self._touch(self.heights.top(index))
         self.heights.set(index, self.row(index).height)
         below = index + 1
         depth = self.transcript.depth_of(self.transcript.id_of(index))
@@ -384,6 +454,7 @@ class TranscriptList(QListView):
         if width != self._known_width:
             self._known_width = width
             self._measure_line()
+        self._touch(0)
         self.settle()
         if anchor >= 0 and not self.following:
             self._move(self.top_of(anchor) + min(inside, self.heights[anchor]))

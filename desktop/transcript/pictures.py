@@ -29,6 +29,7 @@ class _Job(QRunnable):
 
     def __init__(self, key: int, image: ImageBlock, bridge: _Bridge) -> None:
         super().__init__()
+        self.setAutoDelete(False)  # Python owns it: `Pictures` keeps it until it has run
         self._key, self._image, self._bridge = key, image, bridge
 
     def run(self) -> None:
@@ -64,6 +65,7 @@ class Pictures(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._images: OrderedDict[int, tuple[ImageBlock, QImage | None]] = OrderedDict()
+        self._jobs: dict[int, _Job] = {}
         self._bridge = _Bridge(self)
         self._bridge.ready.connect(self._take)
 
@@ -77,10 +79,12 @@ class Pictures(QObject):
         self._images[key] = (block, None)
         while len(self._images) > KEPT:
             self._images.popitem(last=False)
-        QThreadPool.globalInstance().start(_Job(key, block, self._bridge))
+        job = self._jobs[key] = _Job(key, block, self._bridge)
+        QThreadPool.globalInstance().start(job)
         return None
 
     def _take(self, key: int, image: QImage) -> None:
+        self._jobs.pop(key, None)
         found = self._images.get(key)
         if found is not None:
             self._images[key] = (found[0], image)

@@ -66,6 +66,7 @@ class TextPiece:
         self._tops: list[int] = []
         self._boxes: list[QRectF] | None = None
         self._layout = QTextLayout(text.replace("\n", "\u2028") if "\n" in text else text, self.face.font)
+        self._layout.setCacheEnabled(True)  # or each painting would shape the text again
         self._layout.setTextOption(_ANYWHERE if anywhere else _WRAPPED)
         if formats:
             self._layout.setFormats(list(formats))
@@ -94,6 +95,11 @@ class TextPiece:
         """The width of the longest line, once laid out."""
         return int(self._layout.maximumWidth() + 0.999) if len(self._tops) == 1 else int(max(
             (self._layout.lineAt(index).naturalTextWidth() for index in range(len(self._tops))), default=0.0) + 0.999)
+
+    def baseline(self) -> int:
+        """How far below its top the first line stands."""
+        line = self._layout.lineAt(0)
+        return round(line.y() + line.ascent())
 
     def line_count(self) -> int:
         return len(self._tops)

@@ -23,7 +23,7 @@ class Frame(NamedTuple):
     Attributes:
         fill, line: roles of the theme; "" for none.
         radius: of its corners, in pixels of 100 %.
-        indent: pixels from the row's left edge.
+        indent, right: pixels from the row's edges.
         before, after: pixels of padding above the first and below the last segment, of 100 %.
     """
 
@@ -35,6 +35,7 @@ class Frame(NamedTuple):
     indent: int = 0
     before: int = 0
     after: int = 0
+    right: int = 0
 
 
 class Row:
@@ -44,6 +45,8 @@ class Row:
         segments, frames: what it consists of; `place` after they changed.
         height: in pixels, with the gap below; an estimate while some segment is not laid out.
         below: pixels below it.
+        changed: the first segment that is new since the row was last looked at.
+        more: whether `advance` has more to read.
     """
 
     def __init__(self) -> None:
@@ -52,7 +55,16 @@ class Row:
         self.height = 0
         self.below = theme.px(16)
         self.width = -1
+        self.more = False
+        self.changed = 0
         self._tops: list[int] = []
+
+    def advance(self) -> bool:
+        """Read on a little, where a row is read in slices. Returns whether there is more."""
+        return False
+
+    def complete(self) -> None:
+        """Read all of it."""
 
     def prepare(self, width: int) -> None:
         """Have a height for a width, at least an estimate."""
@@ -64,8 +76,11 @@ class Row:
 
     def place(self, first: int = 0) -> None:
         """Put the segments from `first` below each other."""
-        before = {frame.first: theme.px(frame.before) for frame in self.frames}
-        after = {frame.last: theme.px(frame.after) for frame in self.frames}
+        before: dict[int, int] = {}
+        after: dict[int, int] = {}
+        for frame in self.frames:
+            before[frame.first] = before.get(frame.first, 0) + theme.px(frame.before)
+            after[frame.last] = after.get(frame.last, 0) + theme.px(frame.after)
         del self._tops[first:]
         y = 0
         if first:
@@ -122,7 +137,7 @@ class Row:
         """A frame's rectangle in the row's coordinates."""
         top = self._tops[frame.first] - theme.px(frame.before)
         bottom = self._tops[frame.last] + self.segments[frame.last].height + theme.px(frame.after)
-        return QRectF(frame.indent, top, self.width - frame.indent, bottom - top)
+        return QRectF(frame.indent, top, self.width - frame.indent - frame.right, bottom - top)
 
     def _paint_frame(self, painter: QPainter, frame: Frame, x: int, y: int) -> None:
         rect = self.frame_rect(frame).translated(x, y)

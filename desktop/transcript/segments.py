@@ -50,8 +50,9 @@ class Segment:
 
     Attributes:
         height: in pixels; an estimate until `laid` is the width it was laid out for.
-        indent: pixels from the row's left edge.
+        indent, right: pixels from the row's edges.
         gap: pixels above it.
+        joined: whether it is in the same quote as the segment before.
         kind: what kind of block it is, for the frames around several.
     """
 
@@ -62,8 +63,9 @@ class Segment:
     def __init__(self) -> None:
         self.height = 0
         self.laid = -1
-        self.indent = 0
+        self.indent = self.right = 0
         self.gap = 0
+        self.joined = False
         self.pieces: list[TextPiece] = []
         self.joins: list[str] = []
 
@@ -110,7 +112,7 @@ class Segment:
     def lay_out(self, width: int) -> None:
         """Have the true height for a row of this width."""
         if self.laid != width:
-            self.height = self.arrange(width - self.indent)
+            self.height = self.arrange(width - self.indent - self.right)
             self.laid = width
 
     def arrange(self, width: int) -> int:

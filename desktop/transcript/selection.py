@@ -64,7 +64,9 @@ class Selection:
         if last < 0:
             return
         self._anchor = Spot(model.id_of(0), 0, 0)
-        self._focus = Spot(model.id_of(last), *self._view.row(last).end())
+        row = self._view.row(last)
+        row.complete()
+        self._focus = Spot(model.id_of(last), *row.end())
 
     def select_word(self, spot: Spot, row: Row) -> None:
         """The word around a place."""
@@ -150,6 +152,7 @@ class Selection:
             if view.hidden(index):
                 continue
             row = view.row(index)
+            row.complete()
             chosen = self._in_row(index, row)
             words = row.text_between(*chosen) if chosen else ""
             if words:

@@ -23,7 +23,7 @@ from desktop.transcript.card_segments import (
 from desktop.transcript.diffs import EDIT_TOOLS, DiffRow, edit_rows, result_rows
 from desktop.transcript.flow import MarkdownRow
 from desktop.transcript.inline import utf16_length
-from desktop.transcript.rows import Frame, PlainRow
+from desktop.transcript.rows import Frame, PlainRow, Row
 from desktop.transcript.segments import Segment
 from desktop.transcript.tool_words import AGENTS, MONOSPACE, header, status
 from desktop.translations import format_count, tr
@@ -64,10 +64,11 @@ def opens_by_itself(item: ToolItem) -> bool:
     return item.name in ("TodoWrite", "AskUserQuestion", "ExitPlanMode") or item.status == "failed"
 
 
-def tool_row(item: ToolItem, context: RowContext) -> PlainRow:
+def tool_row(item: ToolItem, context: RowContext) -> Row:
     """The card of a call."""
     opened = context.opened(item.id, opens_by_itself(item))
-    body = _Body(item, context).segments() if opened else []
+    plan = item.input.get("plan") if item.name == "ExitPlanMode" and opened else None
+    body = _Body(item, context).segments() if opened and not plan else []
     icon, name, argument = header(item, context.cwd)
     words, tone = status(item)
     if item.name in AGENTS:
@@ -76,6 +77,8 @@ def tool_row(item: ToolItem, context: RowContext) -> PlainRow:
         icon, name, argument, words, tone=tone, opened=opened, monospace=item.name in MONOSPACE, ruled=bool(body),
         words=f"{name} {argument}".strip(),
     )
+    if isinstance(plan, str):
+        return MarkdownRow(plan, lead=[head, *body], indent=theme.px(PAD), card=True)
     segments: list[Segment] = [head, *body]
     if body:
         body[0].gap = theme.px(7)
@@ -227,13 +230,7 @@ class _Body:
             self._result()
 
     def _plan(self) -> None:
-        plan = self._item.input.get("plan")
-        if isinstance(plan, str) and plan:
-            row = MarkdownRow(plan)
-            for segment in row.segments:
-                segment.indent += theme.px(PAD)
-            self._made += row.segments
-        elif self._item.is_error:
+        if self._item.is_error:
             self._result()
 
     def _agent(self) -> None:

@@ -92,7 +92,7 @@ class TranscriptView(QWidget):
         """All words that are shown, for tests and assistive tools."""
         self.flush()
         rows = (index for index in range(self.model.rowCount()) if not self.list.hidden(index))
-        return "\n\n".join(filter(None, (self.list.row(index).text() for index in rows)))
+        return "\n\n".join(filter(None, (self.list.whole_text(index) for index in rows)))
 
     def _followed(self, following: bool) -> None:
         self.latest.setVisible(not following)
