@@ -39,6 +39,7 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="begin a new conversation there")
     parser.add_argument("--demo", action="store_true", help="try it without claude, account or network")
     parser.add_argument("--version", action="store_true", help="print the version and exit")
+    parser.add_argument("--smoke-test", action="store_true", help=argparse.SUPPRESS)
     return parser
 
 
@@ -103,12 +104,16 @@ def _window(words: list[str]) -> int:
         parser.error(f"there is no folder {folder}")
     if options.demo and folder is not None:
         parser.error("the demo brings its own folder")
+    if options.smoke_test and not options.demo:
+        parser.error("the smoke test plays the demo: add --demo")
     try:
         from desktop import application
     except ImportError as error:
         print(f"The window cannot be shown: {error}. Install Handraise again.", file=sys.stderr)
         return FAILED
-    return application.main(folder.absolute() if folder is not None else None, demo=options.demo)
+    return application.main(
+        folder.absolute() if folder is not None else None, demo=options.demo, smoke_test=options.smoke_test
+    )
 
 
 def _give_streams() -> None:

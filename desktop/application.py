@@ -31,25 +31,28 @@ CLOSE_SECONDS = 15.0
 """How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
 
 
-def main(folder: Path | None, *, demo: bool = False, env: Mapping[str, str] = os.environ) -> int:
-    """Show the window until it is closed; returns the exit code."""
+def main(
+    folder: Path | None, *, demo: bool = False, smoke_test: bool = False, env: Mapping[str, str] = os.environ
+) -> int:
+    """Show the window until it is closed, or until the smoke test is through; returns the exit code."""
     if not _has_display(env):
         print("There is no display to show the window on. Start it in a desktop session.", file=sys.stderr)
         return FAILED
     if not demo:
-        return _main(folder, dict(env), None)
+        return _main(folder, dict(env), None, smoke_test=False)
     try:
         made = Demo.create()
     except OSError as error:
         print(f"The demo could not make its folder: {error.strerror or error}.", file=sys.stderr)
         return FAILED
     try:
-        return _main(made.folder, made.environment(env, translations.set_language("system")), made)
+        demo_env = made.environment(env, translations.set_language("system"))
+        return _main(made.folder, demo_env, made, smoke_test=smoke_test)
     finally:
         made.remove()
 
 
-def _main(folder: Path | None, env: dict[str, str], demo: Demo | None) -> int:
+def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_test: bool) -> int:
     config = config_dir(env)
     try:
         instance = SingleInstance(config)
@@ -64,7 +67,7 @@ def _main(folder: Path | None, env: dict[str, str], demo: Demo | None) -> int:
     qInstallMessageHandler(_on_qt_message)
     try:
         application = Application(folder, env, instance, hooks, demo)
-        return loop.run(application.run(left), application.qt)
+        return loop.run(application.run(left, smoke_test=smoke_test), application.qt)
     finally:
         qInstallMessageHandler(None)
         instance.release()
@@ -125,9 +128,10 @@ class Application(QObject):
         self.settings.subscribe(self._apply)
         self.qt.styleHints().colorSchemeChanged.connect(lambda: self._apply(self.settings.settings))
 
-    async def run(self, left_by_crash: str) -> int:
+    async def run(self, left_by_crash: str, *, smoke_test: bool = False) -> int:
         """Show the window and wait until it is closed. Returns the exit code."""
         self._stop = asyncio.Event()
+        code = FINE
         started = time.perf_counter()
         loop.set_reporter(self._hooks.caught)
         self._hooks.listen(self.report.emit)
@@ -138,13 +142,26 @@ class Application(QObject):
         self.report.connect(self._on_report)
         try:
             self._begin(left_by_crash)
-            await self._stop.wait()
+            if smoke_test:
+                code = await self._test_itself()
+            else:
+                await self._stop.wait()
             await self._close()
         finally:
             signals.close()
             self._hooks.listen(None)
             loop.set_reporter(None)
-        return FINE
+        return code
+
+    async def _test_itself(self) -> int:
+        from desktop import smoke
+
+        try:
+            await smoke.play(self.window)
+        except smoke.SmokeError as problem:
+            print(problem, file=sys.stderr)
+            return FAILED
+        return FAILED if self._told_report else FINE
 
     def _build(self) -> None:
         from desktop.conversations import Conversations, DraftStore, Surroundings
