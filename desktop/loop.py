@@ -11,14 +11,15 @@ to remember them elsewhere:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 import qasync
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtWidgets import QApplication, QDialog
 
 log = logging.getLogger("handraise.loop")
@@ -156,13 +157,53 @@ def run(main: Coroutine[Any, Any, int], application: QCoreApplication | None = N
     loop = make_loop(application)
     asyncio.set_event_loop(loop)
     try:
-        code = loop.run_until_complete(main)
-        loop.run_until_complete(cancel_spawned())
+        with collected_on_this_thread():
+            code = loop.run_until_complete(main)
+            loop.run_until_complete(cancel_spawned())
         return code
     finally:
         asyncio.set_event_loop(None)
         loop.close()
-        # WORKAROUND: qasync's loop is a reference cycle that holds QObjects with timers. Python's collector runs on
-        # whatever thread allocates, and Qt objects must not die on another thread than their own.
+        # WORKAROUND: qasync's loop is a reference cycle that holds QObjects with timers.
         del loop
         gc.collect()
+
+
+COLLECT_MS = 500
+"""How often garbage is looked for while the loop runs."""
+
+
+@contextlib.contextmanager
+def collected_on_this_thread() -> Iterator[None]:
+    """Collect reference cycles from a timer of this thread only.
+
+    WORKAROUND: Python's collector runs on whatever thread happens to allocate, and a QObject in a cycle that dies on
+    another thread than its own takes the process with it (as in github.com/napari/napari/issues/1029). So the automatic
+    collector is off while the window runs, and each generation is collected when its own threshold is passed.
+    """
+    was_enabled = gc.isenabled()
+    gc.collect()
+    # What exists now lives as long as the program: no later collection has to walk through it.
+    gc.freeze()
+    gc.disable()
+    timer = QTimer()
+    timer.setInterval(COLLECT_MS)
+    timer.timeout.connect(collect_due)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.stop()
+        gc.unfreeze()
+        if was_enabled:
+            gc.enable()
+
+
+def collect_due() -> int | None:
+    """Collect the oldest generation whose threshold is passed; returns which one, None for none."""
+    counts, thresholds = gc.get_count(), gc.get_threshold()
+    for generation in (2, 1, 0):
+        if counts[generation] > thresholds[generation] > 0:
+            gc.collect(generation)
+            return generation
+    return None
