@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,11 @@ from tests.real_cli.scripts import QUESTIONS, ask
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests" / "data" / "readme_orchestrator.py"
+
+
+def test_the_readme_shows_this_very_program() -> None:
+    (shown,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert shown == PROGRAM.read_text("utf-8")
 
 
 def run_program(cli: RealCli, typed: str) -> str:
