@@ -30,10 +30,14 @@ class DialogSlot(QWidget):
     Signals:
         decided(request_id, result): the person's answer.
         shown_changed: another request is shown, or none.
+        page_wanted(address): the person asked to open this http or https address.
+        file_link(path): the person clicked a link to this path, in a plan or a preview.
     """
 
     decided = Signal(str, object)
     shown_changed = Signal()
+    page_wanted = Signal(str)
+    file_link = Signal(str)
 
     def __init__(self, opened: OpenConversation, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,6 +137,8 @@ class DialogSlot(QWidget):
         pending = self._opened.conversation.pending[request_id]
         dialog = dialog_for(pending, self._context(pending), self._box)
         dialog.decided.connect(lambda result: self._on_decided(request_id, result))
+        dialog.page_wanted.connect(self.page_wanted)
+        dialog.file_link.connect(self.file_link)
         dialog.moved_out.connect(lambda _: self.updateGeometry())
         dialog.installEventFilter(self)
         self._dialogs[request_id] = dialog

@@ -17,6 +17,7 @@ from desktop.composer.composer import QuestionUse
 from desktop.conversations import OpenConversation, notices
 from desktop.settings import SettingsStore
 from desktop.transcript import TranscriptView
+from desktop.transcript.markdown import open_web_link
 from desktop.widgets import set_role
 from desktop.window.dialog_slot import LEAST_TRANSCRIPT, DialogSlot
 from desktop.window.notice_bar import NoticeBar
@@ -89,6 +90,8 @@ class ConversationPage(QWidget):
         composer.switch_requested.connect(self._switch_use)
         self.slot.decided.connect(self._on_decided)
         self.slot.shown_changed.connect(self._fit_slot)
+        self.slot.page_wanted.connect(open_web_link)
+        self.slot.file_link.connect(self._ask_about_file)
         self.notices.acted.connect(self._on_notice)
         self.notices.dismissed.connect(opened.clear_notices)
         self.outbox.take_back.connect(opened.take_back)
