@@ -27,8 +27,9 @@ def frozen_app(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.fail(reason)
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("frozen")
-    command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR",
-               "--distpath", str(folder / "dist"), "--workpath", str(folder / "work"), str(ROOT / "build.spec")]  # fmt: skip
+    folders = ["--distpath", str(folder / "dist"), "--workpath", str(folder / "work")]
+    command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *folders]
+    command.append(str(ROOT / "build.spec"))
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     program = folder / "dist" / "handraise" / "handraise"
