@@ -67,7 +67,8 @@ def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_
     qInstallMessageHandler(_on_qt_message)
     try:
         application = Application(folder, env, instance, hooks, demo)
-        return loop.run(application.run(left, smoke_test=smoke_test), application.qt)
+        application.smoke_test = smoke_test
+        return loop.run(application.run(left), application.qt)
     finally:
         qInstallMessageHandler(None)
         instance.release()
@@ -106,6 +107,9 @@ def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
 class Application(QObject):
     """The parts of the running program, and their end.
 
+    Attributes:
+        smoke_test: play the demo and leave, instead of waiting for a person.
+
     Signals: report(text): something failed; it may be emitted from any thread.
     """
 
@@ -118,6 +122,7 @@ class Application(QObject):
         super().__init__()
         self.env = env
         self.demo = demo
+        self.smoke_test = False
         self._folder = folder
         self._instance = instance
         self._hooks = hooks
@@ -128,7 +133,7 @@ class Application(QObject):
         self.settings.subscribe(self._apply)
         self.qt.styleHints().colorSchemeChanged.connect(lambda: self._apply(self.settings.settings))
 
-    async def run(self, left_by_crash: str, *, smoke_test: bool = False) -> int:
+    async def run(self, left_by_crash: str) -> int:
         """Show the window and wait until it is closed. Returns the exit code."""
         self._stop = asyncio.Event()
         code = FINE
@@ -142,7 +147,7 @@ class Application(QObject):
         self.report.connect(self._on_report)
         try:
             self._begin(left_by_crash)
-            if smoke_test:
+            if self.smoke_test:
                 code = await self._test_itself()
             else:
                 await self._stop.wait()
