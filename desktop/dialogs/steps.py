@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from desktop import theme
@@ -50,7 +51,11 @@ class StepChip(QPushButton):
 
     def sizeHint(self) -> QSize:
         # Room for the semibold in which the present step is written, so that going on does not move its neighbours.
-        return super().sizeHint() + QSize(theme.px(6), 0)
+        plain, heavy = (
+            QFontMetrics(theme.text_font(theme.SECONDARY_SIZE, semibold=semibold)).horizontalAdvance(self.text())
+            for semibold in (False, True)
+        )
+        return super().sizeHint() + QSize(max(0, heavy - plain) + theme.px(2), 0)
 
 
 class StepChips:
