@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ log = logging.getLogger("handraise.conversations")
 SILENCE = 120.0
 """Seconds without a word while Claude, and not a tool, is at work; then the person is told."""
 WATCH_MS = 1000
+LOOK_SECONDS = 0.5
 
 
 class Controls(QObject):
@@ -124,6 +126,10 @@ class Controls(QObject):
     async def files(self, query: str) -> list[str]:
         """Paths for an `@` mention; [] where the CLI does not know the question."""
         answer = await self._look_up("file_suggestions", requests.file_suggestions(query))
+        if answer is not None and not answer.get("suggestions"):
+            # The first question only makes the CLI look at the folder; its answer is empty (2.1.197, 2.1.332).
+            await asyncio.sleep(LOOK_SECONDS)
+            answer = await self._look_up("file_suggestions", requests.file_suggestions(query))
         suggestions = answer.get("suggestions") if answer else None
         paths = []
         for one in suggestions if isinstance(suggestions, list) else []:

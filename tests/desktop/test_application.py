@@ -1,0 +1,378 @@
+"""The program as a whole: how it starts, how it ends, and what survives when it does not end well."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+
+from desktop.__main__ import main
+from desktop.conversations.drafts import Draft, DraftStore, new_key
+
+ROOT = Path(__file__).resolve().parents[2]
+POSIX = os.name == "posix"
+
+DRIVER = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from desktop import application, loop
+
+class Driven(application.Application):
+    async def run(self, left):
+        loop.spawn(self.drive(), "the driver")
+        return await super().run(left)
+
+    async def until(self, condition):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+    async def drive(self):
+        await asyncio.sleep(0)
+        window = self.window
+{body}
+
+application.Application = Driven
+sys.exit(application.main(Path(sys.argv[1]) if len(sys.argv) > 1 else None))
+"""
+
+
+class Program:
+    """One run of the program in a process of its own."""
+
+    def __init__(self, words: list[str], env: Mapping[str, str]) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *words], env=dict(env), cwd=ROOT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def children(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self.process.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def wait_for_cli(self) -> list[psutil.Process]:
+        """Wait until the stand-in runs below it; returns every process below it."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            found = self.children()
+            if any("stream-json" in " ".join(_command(one)) for one in found):
+                return found
+            assert self.process.poll() is None, self.process.communicate()
+            time.sleep(0.05)
+        raise AssertionError("no CLI was started")
+
+    def ended(self, seconds: float = 30) -> tuple[int, str, str]:
+        """Wait for its end: (exit code, stdout, stderr)."""
+        out, err = self.process.communicate(timeout=seconds)
+        return self.process.returncode, out, err
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "project").mkdir()
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("HANDRAISE_")},
+        "HANDRAISE_CONFIG_DIR": str(tmp_path / "config"),
+        "HANDRAISE_DATA_DIR": str(tmp_path / "data"),
+        "HANDRAISE_CLAUDE": json.dumps([sys.executable, "-m", "fake_cli"]),
+        "PYTHONPATH": str(ROOT),
+        "QT_QPA_PLATFORM": "offscreen",
+        "FAKE_CLI_PACE": "0",
+        "PYTHONFAULTHANDLER": "",
+    }
+
+
+@pytest.fixture
+def started() -> Iterator[list[Program]]:
+    programs: list[Program] = []
+    yield programs
+    for program in programs:
+        if program.process.poll() is None:
+            program.process.kill()
+        program.process.communicate()
+
+
+def start(started: list[Program], env: Mapping[str, str], *words: str) -> Program:
+    program = Program(["-m", "desktop", *words], env)
+    started.append(program)
+    return program
+
+
+def drive(started: list[Program], env: Mapping[str, str], folder: Path | None, body: str) -> Program:
+    """Run the program with a hand at its window."""
+    indented = "\n".join(" " * 8 + line for line in body.strip("\n").splitlines())
+    script = DRIVER.replace("{body}", indented)
+    program = Program(["-c", script, *([str(folder)] if folder else [])], env)
+    started.append(program)
+    return program
+
+
+def all_gone(processes: list[psutil.Process], seconds: float) -> bool:
+    _, alive = psutil.wait_procs(processes, timeout=seconds)
+    return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+# The command line
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["run", "--help"], ["doctor", "--help"]])
+def test_no_qt_is_loaded_where_no_window_is_wanted(words: list[str], env: dict[str, str]) -> None:
+    script = (
+        "import sys\nfrom desktop.__main__ import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    assert not end.code\n"
+        "assert not [name for name in sys.modules if name.startswith(('PySide6', 'qasync'))]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *words], env=env, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["/no/such/folder"], ["--nonsense"], ["run"], ["doctor", "extra"], ["--demo", "."], ["a", "b"]]
+)
+def test_wrong_usage_is_one_sentence_and_code_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.endswith("--help.\n")
+
+
+def test_without_a_display_it_says_so(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    if sys.platform in ("win32", "darwin"):
+        assert main(["--version"]) == 0
+        return
+    from desktop import application
+
+    bare = {name: value for name, value in env.items() if name not in ("QT_QPA_PLATFORM", "DISPLAY")}
+    bare.pop("WAYLAND_DISPLAY", None)
+    assert application.main(None, env=bare) == 1
+    assert "no display" in capsys.readouterr().err
+
+
+# The end
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_in_order_with_everything_it_started(
+    number: signal.Signals, started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    program = start(started, env, str(tmp_path / "project"))
+    below = program.wait_for_cli()
+    program.process.send_signal(number)
+    assert program.ended() == (0, "", "")
+    assert all_gone(below, 5)
+
+
+def test_the_last_window_closed_ends_it_with_code_0_and_nothing_on_stderr(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    body = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.page.composer.editor.set_text("hello")
+window.page.composer.submit()
+await self.until(lambda: window.current.conversation.state == "idle" and not window.current.queued)
+window.close()
+"""
+    program = drive(started, env, tmp_path / "project", body)
+    assert program.ended() == (0, "", "")
+    log = (tmp_path / "data" / "handraise.log").read_text(encoding="utf-8")
+    assert "ERROR" not in log
+    assert "WARNING" not in log
+
+
+def test_it_is_closed_while_claude_works_and_while_a_question_is_open(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    scenario = tmp_path / "ask.json"
+    ask = {"tool": "Bash", "input": {"command": "ls"}, "result": "", "ask": True}
+    scenario.write_text(json.dumps({"turns": [[ask]]}), encoding="utf-8")
+    env["FAKE_CLI_SCENARIO"] = str(scenario)
+    body = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.page.composer.editor.set_text("hello")
+window.page.composer.submit()
+await self.until(lambda: window.page.slot.shown is not None)
+window.close()
+"""
+    program = drive(started, env, tmp_path / "project", body)
+    assert program.ended() == (0, "", "")
+
+
+def test_a_cli_that_will_not_go_delays_the_end_by_the_ladder_only(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    env["FAKE_CLI_HARM"] = "hang-at-eof,ignore-sigterm"
+    program = start(started, env, str(tmp_path / "project"))
+    below = program.wait_for_cli()
+    time.sleep(1.0)
+    program.process.send_signal(signal.SIGTERM)
+    code, _, err = program.ended(20)
+    assert (code, err) == (0, "")
+    assert all_gone(below, 5)
+
+
+# One window a config folder
+
+
+def test_a_second_start_opens_its_folder_in_the_first_window(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    body = f"""
+await self.until(lambda: any(one.folder.name == "other" for one in self.conversations))
+assert window.current.folder == Path({str(other)!r})
+print("it is here", flush=True)
+window.close()
+"""
+    first = drive(started, env, tmp_path / "project", body)
+    first.wait_for_cli()
+    second = start(started, env, str(other))
+    assert second.ended() == (0, "", "")
+    assert first.ended() == (0, "it is here\n", "")
+
+
+def test_two_config_folders_are_two_windows(started: list[Program], env: dict[str, str], tmp_path: Path) -> None:
+    first = start(started, env, str(tmp_path / "project"))
+    first.wait_for_cli()
+    second = start(
+        started,
+        {**env, "HANDRAISE_CONFIG_DIR": str(tmp_path / "config2"), "HANDRAISE_DATA_DIR": str(tmp_path / "data2")},
+        str(tmp_path / "project"),
+    )
+    second.wait_for_cli()
+    assert first.process.poll() is None
+    for program in (first, second):
+        program.process.send_signal(signal.SIGTERM)
+        assert program.ended()[0] == 0
+
+
+# Deaths
+
+
+KILLED = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.page.composer.editor.set_text("half a sentence")
+await asyncio.sleep(0.8)
+os.kill(os.getpid(), signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+"""
+
+
+def test_a_draft_survives_the_death_of_the_program_and_no_cli_does(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    program = drive(started, env, tmp_path / "project", KILLED)
+    below = program.wait_for_cli()
+    assert program.ended()[0] != 0
+    assert all_gone(below, 5)
+    body = """
+await self.until(lambda: window.current is not None)
+print(window.page.composer.text(), window.current.folder.name, window.current.phase, flush=True)
+window.close()
+"""
+    again = drive(started, env, None, body)
+    assert again.ended() == (0, "half a sentence project unstarted\n", "")
+
+
+def test_what_stood_in_a_dialog_and_what_had_not_arrived_is_offered_at_the_next_start(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    store = DraftStore(tmp_path / "data" / "drafts")
+    store.save(
+        Draft.model_validate(
+            {
+                "key": new_key(),
+                "folder": str(tmp_path / "project"),
+                "typed": {"r1": "because"},
+                "outgoing": [{"text": "never arrived", "state": "sent"}],
+            }
+        )
+    )
+    body = """
+await self.until(lambda: window.current is not None)
+print(window.page.composer.text(), window.current.recovered, flush=True)
+window.page.composer.submit()
+await self.until(lambda: window.current.conversation.state == "idle" and not window.current.queued)
+print([item.text for item in window.current.conversation.items if type(item).__name__ == "TextItem"], flush=True)
+window.close()
+"""
+    program = drive(started, env, None, body)
+    assert program.ended() == (0, "never arrived ['because']\n['echo: never arrived']\n", "")
+
+
+def test_a_crash_of_the_interpreter_is_told_at_the_next_start(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "crash.log").write_text("Fatal Python error: Segmentation fault", encoding="utf-8")
+    body = """
+await self.until(lambda: "crash" in window.actions_of_window.notices)
+print(window.actions_of_window.notices["crash"].detail, flush=True)
+window.close()
+"""
+    program = drive(started, env, None, body)
+    assert program.ended() == (0, "Fatal Python error: Segmentation fault\n", "")
+    assert (tmp_path / "data" / "crash.log").read_text(encoding="utf-8") == ""
+
+
+def test_what_a_slot_a_task_and_a_thread_raise_is_told_once_and_logged(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    body = """
+import threading
+from PySide6.QtCore import QTimer
+
+def fail(where):
+    raise ValueError(f"a defect in {where}")
+
+async def lost():
+    fail("a task")
+
+QTimer.singleShot(0, lambda: fail("a slot"))
+loop.spawn(lost(), "the lost task")
+threading.Thread(target=fail, args=["a thread"]).start()
+await self.until(lambda: len(self._hooks.reports) == 3)
+await asyncio.sleep(0.1)
+notice = window.actions_of_window.notices["crash"]
+print("told" if "ValueError" in notice.detail else "", flush=True)
+window.close()
+"""
+    program = drive(started, env, None, body)
+    code, out, _ = program.ended()
+    assert (code, out) == (0, "told\n")
+    log = (tmp_path / "data" / "handraise.log").read_text(encoding="utf-8")
+    for where in ("a slot", "a task", "a thread"):
+        assert f"ValueError: a defect in {where}" in log
+
+
+# The demo
+
+
+def test_the_demo_needs_nothing_and_leaves_nothing(started: list[Program], env: dict[str, str], tmp_path: Path) -> None:
+    env = {**env, "TMPDIR": str(tmp_path / "temp"), "TEMP": str(tmp_path / "temp"), "HANDRAISE_CLAUDE": "/no/claude"}
+    (tmp_path / "temp").mkdir()
+    program = start(started, env, "--demo")
+    below = program.wait_for_cli()
+    program.process.send_signal(signal.SIGTERM)
+    assert program.ended() == (0, "", "")
+    assert all_gone(below, 5)
+    assert not (tmp_path / "config").exists()
+    assert not (tmp_path / "data").exists()
+    assert [one.name for one in (tmp_path / "temp").iterdir() if one.name.startswith("handraise")] == []
