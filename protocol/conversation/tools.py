@@ -44,6 +44,7 @@ class Tools:
         self._withdrawn: set[str] = set()  # asked about, but the CLI took the question back
         self._background: set[str] = set()  # calls whose result only says that the work goes on
         self._agents: dict[str, str] = {}  # task id to what the subagent was told, also after its end
+        self._agent_calls: dict[str, str] = {}  # task id to the call that started it
 
     # Calls
 
@@ -101,6 +102,7 @@ class Tools:
     def use(self, block: ToolUseBlock, parent: str | None, display_name: str) -> None:
         """The finished call, streamed before or not."""
         item = self.begin(block.id, block.name, parent, "running")
+        item.parent_tool_use_id = item.parent_tool_use_id or parent
         item.name = block.name or item.name
         item.display_name = display_name or item.display_name
         if not item.decision:  # what a person allowed is what runs
@@ -154,7 +156,9 @@ class Tools:
         """A person is asked about a call; it waits."""
         if not request.tool_use_id:
             return None
-        item = self.begin(request.tool_use_id, request.tool_name, None, "waiting")
+        # CLIs around 2.1.197 ask for a subagent's call before they show it; its task tells whose it is.
+        parent = self._agent_calls.get(request.agent_id) or None
+        item = self.begin(request.tool_use_id, request.tool_name, parent, "waiting")
         item.display_name = request.display_name or item.display_name
         item.input = item.input or request.input
         item.agent = item.agent or self._agents.get(request.agent_id, "")
@@ -209,7 +213,7 @@ class Tools:
 
     def reset(self) -> None:
         """The items are gone."""
-        for known in (self._items, self._open, self.tasks, self._agents):
+        for known in (self._items, self._open, self.tasks, self._agents, self._agent_calls):
             known.clear()
         self._withdrawn.clear()
         self._background.clear()
@@ -243,6 +247,7 @@ class Tools:
         task.subagent_type = message.subagent_type or task.subagent_type
         task.background = task.background or message.is_backgrounded
         self._agents[task.task_id] = task.description or task.subagent_type
+        self._agent_calls[task.task_id] = task.tool_use_id
 
     def task_progress(self, message: TaskProgress) -> None:
         """A task tells what it is at."""
