@@ -11,9 +11,9 @@ from desktop import theme
 from desktop.transcript import fonts
 from desktop.transcript.blocks import Block
 from desktop.transcript.fonts import face
-from desktop.transcript.highlight import START, State, budget, read_parts
+from desktop.transcript.highlight import START, Part, State, budget, read_parts
 from desktop.transcript.pieces import TextPiece
-from desktop.transcript.segments import Action, Marks, Segment
+from desktop.transcript.segments import Action, Marks, Segment, guess_height
 from desktop.translations import tr
 
 LIST_INDENT, QUOTE_INDENT = 24, 16
@@ -93,22 +93,26 @@ class WordSegment(Segment):
 
     def __init__(self, block: Block) -> None:
         super().__init__()
-        self._path = block.path
+        self._block, self._path = block, block.path
         self.indent = indent_of(block.path)
-        kind = f"h{block.level}" if block.level else "body"
-        role = "soft" if "q" in block.path else "text"
+        self._kind = f"h{block.level}" if block.level else "body"
+
+    def build(self) -> list[TextPiece]:
+        block = self._block
         words = TextPiece(
-            block.inline.text, kind, fonts.word_ranges(block.inline.spans, heading=bool(block.level)),
-            spans=block.inline.spans, role=role,
+            block.inline.text, self._kind, fonts.word_ranges(block.inline.spans, heading=bool(block.level)),
+            spans=block.inline.spans, role="soft" if "q" in block.path else "text",
         )
-        self._markers = [(depth, TextPiece(text, "body", role="soft")) for depth, text in block.markers]
-        self.pieces = [*(piece for _depth, piece in self._markers), words]
+        return [*(TextPiece(text, "body", role="soft") for _depth, text in block.markers), words]
+
+    def estimate(self, width: int) -> int:
+        return guess_height(self._block.inline.text, face(self._kind), width - self.indent - self.right)
 
     def arrange(self, width: int) -> int:
         words = self.pieces[-1]
         words.x, words.y = 0, 0
         height = words.lay_out(max(width, theme.px(60)))
-        for depth, piece in self._markers:
+        for (depth, _text), piece in zip(self._block.markers, self.pieces, strict=False):
             piece.lay_out(theme.px(200))
             right = indent_of(self._path[:depth]) - indent_of(self._path) - theme.px(8)
             piece.x, piece.y = right - piece.natural_width(), 0
@@ -163,10 +167,13 @@ class CodeSegment(Segment):
         self.code, self.language, self.part_number, self.broken = code, language, part, broken
         self._before = before
         self._after: State | None = None
+        self._parts: list[Part] = []
         self._copied = False
         self._header = theme.px(30) if part == 0 else 0
         self._button = QRectF()
-        self.pieces = [TextPiece(code, "code", anywhere=True)]
+
+    def build(self) -> list[TextPiece]:
+        return [TextPiece(self.code, "code", fonts.code_ranges(self._parts), anywhere=True)]
 
     def colour(self) -> None:
         """Read the colours, from the nearest chunk before that was read, if it is near; as far as there is time."""
@@ -180,18 +187,21 @@ class CodeSegment(Segment):
             before = segment._before
             state = before._after if before is not None and before._after is not None else START
             with budget:
-                parts, segment._after = read_parts(segment.language, segment.code, state)
-                if parts:
-                    segment._take(TextPiece(segment.code, "code", fonts.code_ranges(parts), anywhere=True))
+                segment._parts, segment._after = read_parts(segment.language, segment.code, state)
+                if segment._parts:
+                    segment._remake()
 
-    def _take(self, piece: TextPiece) -> None:
-        old, self.pieces = self.pieces[0], [piece]
-        piece.x, piece.y = old.x, old.y
-        if self.laid >= 0:
-            piece.lay_out(old.width)
+    def _remake(self) -> None:
+        """Make the text again, now that its colours are known."""
+        old, self._pieces = self._pieces, None
+        if old and self.laid >= 0:
+            piece = self.pieces[0]
+            piece.x, piece.y = old[0].x, old[0].y
+            piece.lay_out(old[0].width)
 
     def estimate(self, width: int) -> int:
-        return super().estimate(width - 2 * theme.px(12)) + self._header
+        room = width - self.indent - self.right - 2 * theme.px(12)
+        return guess_height(self.code, face("code"), room) + self._header
 
     def arrange(self, width: int) -> int:
         if self._after is None and self.language:
@@ -241,27 +251,31 @@ class TableSegment(Segment):
         super().__init__()
         self._path = block.path
         self.indent = indent_of(block.path)
-        self._first: TableSegment = before._first if before is not None else self
+        self._first: TableSegment | None = (before._first or before) if before is not None else None
         self._is_first = before is None
+        self._block = block
         self._aligns = block.aligns
         self._columns = len(block.rows[0]) if block.rows else 0
         self._rows: list[list[TextPiece]] = []
         for number, row in enumerate(block.rows):
-            head = number == 0 and self._is_first
-            cells = [TextPiece(cell.text, "bold" if head else "body", fonts.word_ranges(cell.spans), spans=cell.spans)
-                     for cell in row]
-            self._rows.append(cells)
-        self.pieces = [cell for row in self._rows for cell in row]
-        for number, row_cells in enumerate(self._rows):
-            self.joins += ["\t"] * (len(row_cells) - 1)
-            if number < len(self._rows) - 1:
+            self.joins += ["\t"] * (len(row) - 1)
+            if number < len(block.rows) - 1:
                 self.joins.append("\n")
         self._widths: list[int] = []
         self._widths_for = -1
         self._lines: list[int] = []
 
+    def build(self) -> list[TextPiece]:
+        self._rows = []
+        for number, row in enumerate(self._block.rows):
+            kind = "bold" if number == 0 and self._is_first else "body"
+            cells = [TextPiece(cell.text, kind, fonts.word_ranges(cell.spans), spans=cell.spans) for cell in row]
+            self._rows.append(cells)
+        return [cell for row in self._rows for cell in row]
+
     def widths(self, width: int) -> list[int]:
         """The columns' widths in pixels, with their padding, for a table of at most this width."""
+        self.pieces  # noqa: B018 - have them made
         if self._widths_for == width:
             return self._widths
         natural, least = [0] * self._columns, [0] * self._columns
@@ -277,10 +291,11 @@ class TableSegment(Segment):
         return self._widths
 
     def estimate(self, width: int) -> int:
-        return len(self._rows) * (face("body").pitch + 2 * theme.px(5) + 1)
+        return len(self._block.rows) * (face("body").pitch + 2 * theme.px(5) + 1)
 
     def arrange(self, width: int) -> int:
-        widths = self._first.widths(width)
+        widths = (self._first or self).widths(width)
+        self.pieces  # noqa: B018 - have them made
         pad_x, pad_y = theme.px(10), theme.px(5)
         y, self._lines = 0, []
         for row in self._rows:

@@ -112,9 +112,7 @@ class MarkdownRow(Row):
         segment.indent += self._indent
         if self._card:
             segment.right = self._indent
-        if self._soft:
-            for piece in segment.pieces:
-                piece.role = "soft"
+        segment.soft = self._soft
 
     def _frame(self, first: int) -> None:
         """One box around each code block, however many chunks it has, and the card around everything."""

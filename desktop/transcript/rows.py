@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, Qt
@@ -15,6 +15,9 @@ from desktop.transcript.segments import NO_MARKS, Action, Marks, Segment
 
 Place = tuple[int, int]
 """A segment's index and a place in its text."""
+
+KEPT = 200
+"""Segments of one row that stay laid out."""
 
 
 class Frame(NamedTuple):
@@ -58,6 +61,7 @@ class Row:
         self.more = False
         self.changed = 0
         self._tops: list[int] = []
+        self._laid: list[Segment] = []
 
     def advance(self) -> bool:
         """Read on a little, where a row is read in slices. Returns whether there is more."""
@@ -102,11 +106,23 @@ class Row:
             if segment.laid != self.width:
                 before = segment.height
                 segment.lay_out(self.width)
+                self._laid.append(segment)
                 if segment.height != before:
                     changes.append((self._tops[index], segment.height - before))
                     self.place(index)
             index += 1
+        if len(self._laid) > 2 * KEPT:
+            self._let_go(top, bottom)
         return changes
+
+    def _let_go(self, top: float, bottom: float) -> None:
+        """Of a very long row, only the part around what is in sight stays laid out."""
+        near = self.span(top, bottom)
+        keep = {id(segment) for segment in self.segments[max(near.start - KEPT // 2, 0) : near.stop + KEPT // 2]}
+        for segment in self._laid:
+            if id(segment) not in keep:
+                segment.release()
+        self._laid = [segment for segment in self._laid if id(segment) in keep]
 
     @property
     def settled(self) -> bool:
@@ -122,8 +138,10 @@ class Row:
         last = bisect_right(self._tops, bottom)
         return range(first, max(last, first))
 
-    def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: dict[int, Marks]) -> None:
-        """Paint what lies in the clip, with the row's top left at (x, y)."""
+    def paint(
+        self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Callable[[int], Marks] | None = None
+    ) -> None:
+        """Paint what lies in the clip, with the row's top left at (x, y). `marks` gives those of a segment."""
         visible = self.span(clip.top() - y, clip.bottom() - y)
         for frame in self.frames:
             if frame.first < visible.stop and frame.last >= visible.start:
@@ -131,7 +149,8 @@ class Row:
         for index in visible:
             segment = self.segments[index]
             if segment.laid == self.width:
-                segment.paint(painter, x, y + self._tops[index], clip, marks.get(index, NO_MARKS))
+                segment.paint(painter, x, y + self._tops[index], clip,
+                              marks(index) if marks else NO_MARKS)
 
     def frame_rect(self, frame: Frame) -> QRectF:
         """A frame's rectangle in the row's coordinates."""

@@ -13,6 +13,7 @@ from PySide6.QtGui import QPainter, QTextLayout
 
 from desktop import theme
 from desktop.transcript import fonts
+from desktop.transcript.fonts import Face
 from desktop.transcript.pieces import Range, TextPiece, utf16_slice
 
 ActionKind = Literal["toggle", "copy", "link", "file", "show_all", "image"]
@@ -52,6 +53,7 @@ class Segment:
         height: in pixels; an estimate until `laid` is the width it was laid out for.
         indent, right: pixels from the row's edges.
         gap: pixels above it.
+        soft: whether its words are in the soft colour.
         joined: whether it is in the same quote as the segment before.
         kind: what kind of block it is, for the frames around several.
     """
@@ -66,10 +68,29 @@ class Segment:
         self.indent = self.right = 0
         self.gap = 0
         self.joined = False
-        self.pieces: list[TextPiece] = []
+        self.soft = False
         self.joins: list[str] = []
+        self._pieces: list[TextPiece] | None = None
 
     # What a segment says
+
+    @property
+    def pieces(self) -> list[TextPiece]:
+        """Its texts. Made when they are needed first, since most of a long conversation is never in sight."""
+        if self._pieces is None:
+            self._pieces = self.build()
+            if self.soft:
+                for piece in self._pieces:
+                    piece.role = "soft"
+        return self._pieces
+
+    @pieces.setter
+    def pieces(self, pieces: list[TextPiece]) -> None:
+        self._pieces = pieces
+
+    def build(self) -> list[TextPiece]:
+        """Make the texts."""
+        return []
 
     @property
     def text(self) -> str:
@@ -97,12 +118,8 @@ class Segment:
 
     def estimate(self, width: int) -> int:
         """A guess at the height, from the length of the text alone."""
-        total = 0
-        for piece in self.pieces:
-            columns = max(8, int((width - self.indent) / piece.face.average))
-            lines = 1 + piece.length // columns + piece.text.count("\n")
-            total = max(total, lines * piece.face.pitch)
-        return total
+        room = width - self.indent - self.right
+        return max((guess_height(piece.text, piece.face, room) for piece in self.pieces), default=0)
 
     def prepare(self, width: int) -> None:
         """Have a height at once: the true one, or a guess."""
@@ -114,6 +131,12 @@ class Segment:
         if self.laid != width:
             self.height = self.arrange(width - self.indent - self.right)
             self.laid = width
+
+    def release(self) -> None:
+        """Let go of the layout; the height stays, and `lay_out` makes it again."""
+        if type(self).build is not Segment.build:
+            self._pieces = None
+            self.laid = -1
 
     def arrange(self, width: int) -> int:
         """Place the pieces; returns the height."""
@@ -181,6 +204,12 @@ class Segment:
     def on_text(self, x: float, y: float) -> bool:
         """Whether the mouse is on text here (and not on a control)."""
         return bool(self.pieces)
+
+
+def guess_height(text: str, shape: Face, width: int) -> int:
+    """About how high a text gets."""
+    columns = max(8, int(width / shape.average))
+    return (1 + len(text) // columns + text.count("\n")) * shape.pitch
 
 
 def piece_marks(piece: TextPiece, at: int, marks: Marks) -> list[QTextLayout.FormatRange]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from desktop.transcript.inline import utf16_length
 from desktop.transcript.item_rows import source_text
 from desktop.transcript.rows import Place, Row
 from desktop.transcript.segments import Marks
@@ -105,39 +107,39 @@ class Selection:
             return None
         return (first[1:] if index == begin else (0, 0)), (last[1:] if index == end else row.end())
 
-    def marks(self, index: int, row: Row) -> dict[int, Marks]:
-        """How the segments of a row are marked."""
+    def marks(self, index: int, row: Row) -> Callable[[int], Marks] | None:
+        """How the segments of a row are marked; None where nothing is."""
         item_id = self._view.transcript.id_of(index)
         chosen = self._in_row(index, row)
-        found: dict[int, list[tuple[int, int, bool]]] = {}
-        if self.needle:
-            for match in self.matches(row):
-                current = self.current == (item_id, match)
-                found.setdefault(match.segment, []).append((match.start, match.end, current))
         focused = self._view.hands.focused_action(item_id)
-        made: dict[int, Marks] = {}
-        touched = set(found) | ({focused[0]} if focused else set())
-        if chosen:
-            touched |= set(range(chosen[0][0], min(chosen[1][0], len(row.segments) - 1) + 1))
-        for number in touched:
+        if not (chosen or self.needle or focused):
+            return None
+
+        def marks_of(number: int) -> Marks:
             selected = row.selected_in(number, *chosen) if chosen else None
             ring = focused[1] if focused and focused[0] == number else -1
-            made[number] = Marks(selected, tuple(found.get(number, ())), ring)
-        return made
+            found = tuple(
+                (match.start, match.end, self.current == (item_id, match))
+                for match in self._matches_in(number, row.segments[number].text)
+            ) if self.needle else ()
+            return Marks(selected, found, ring)
+
+        return marks_of
 
     def matches(self, row: Row) -> list[Match]:
         """Where the searched words stand in a row. Upper and lower case are the same."""
-        needle = self.needle.lower()
+        texts = [segment.text for segment in row.segments]
+        return [match for number, text in enumerate(texts) for match in self._matches_in(number, text)]
+
+    def _matches_in(self, number: int, text: str) -> list[Match]:
+        needle, text = self.needle.lower(), text.lower()
         found = []
-        for number, segment in enumerate(row.segments):
-            text = segment.text.lower()
-            at = text.find(needle) if needle else -1
-            while at >= 0:
-                # Places count as Qt does: a character beyond U+FFFF before the match is two.
-                start = at + sum(1 for character in text[:at] if character > "\uffff")
-                length = len(needle) + sum(1 for character in needle if character > "\uffff")
-                found.append(Match(number, start, start + length))
-                at = text.find(needle, at + len(needle))
+        at = text.find(needle) if needle else -1
+        while at >= 0:
+            # Places count as Qt does: a character beyond U+FFFF before the match is two.
+            start = utf16_length(text[:at])
+            found.append(Match(number, start, start + utf16_length(needle)))
+            at = text.find(needle, at + len(needle))
         return found
 
     def text(self) -> str:

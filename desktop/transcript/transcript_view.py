@@ -12,12 +12,10 @@ from desktop.transcript.find_bar import FindBar
 from desktop.transcript.list_view import TranscriptList
 from desktop.transcript.markdown import open_web_link
 from desktop.transcript.model import TranscriptModel
+from desktop.transcript.row_list import FRAME
 from desktop.translations import tr
 from desktop.widgets import button
 from protocol.conversation import Change, Conversation
-
-FRAME_MS = 33
-"""Milliseconds between two renderings of text that streams: at most 30 a second."""
 
 
 class TranscriptView(QWidget):
@@ -52,7 +50,7 @@ class TranscriptView(QWidget):
         layout.addWidget(self.find_bar)
         layout.addWidget(self.list, 1)
         self._dirty: dict[str, None] = {}
-        self._timer = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self._timer = QTimer(self, singleShot=True, interval=round(FRAME * 1000))
         self._timer.timeout.connect(self.flush)
         self.list.followed.connect(self._followed)
         self.list.link.connect(open_web_link)

@@ -24,6 +24,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from desktop import theme
+from desktop.garbage import QuietCollector
 from desktop.transcript import TranscriptView
 from protocol.conversation import Conversation, TextItem
 from protocol.messages import parse_message
@@ -35,8 +36,8 @@ PER_TURN = 32
 """Pieces that one turn of the event loop takes from the reader: about what arrives while a frame is painted."""
 
 PARAGRAPH = (
-    "The ledger keeps **every entry** twice, once for each side, and the sum over both is *always* zero. See `post()` in "
-    "[ledger/models.py](ledger/models.py) and the notes at https://example.org/notes for how ~~rounding~~ cents are "
+    "The ledger keeps **every entry** twice, once for each side, and the sum over both is *always* zero. See `post()` "
+    "in [ledger/models.py](ledger/models.py) and the notes at https://example.org/notes for how ~~rounding~~ cents are "
     "carried. "
 )
 CODE = '''def settle(entries: list[Entry], day: date) -> Decimal:
@@ -68,7 +69,8 @@ def realistic(size: int = SIZE) -> str:
             f"> A quoted remark about part {number}, which matters.\n\n"
             f"中文段落 {number}:資料庫遷移之前,請先確認**所有**帳目都已經結清,並且備份`ledger.db`。"
             "如果發現差額,請回報給負責的同事,不要自行修改。\n\n"
-            f"```json\n{{\"part\": {number}, \"done\": false, \"names\": [\"a\", \"b\"]}}\n```\n\n- [x] copied\n- [ ] checked\n\n"
+            f"```json\n{{\"part\": {number}, \"done\": false, \"names\": [\"a\", \"b\"]}}\n```\n\n"
+            "- [x] copied\n- [ ] checked\n\n"
         )
         parts.append(section)
         length += len(section.encode())
@@ -93,7 +95,8 @@ def one_table(size: int = SIZE) -> str:
 
 def one_list(size: int = SIZE) -> str:
     """One list."""
-    return "".join(f"- item {number} with `code` and **weight**, about as long as items are\n" for number in range(size // 66))
+    items = (f"- item {number} with `code` and **weight**, about as long as items are\n" for number in range(size // 66))
+    return "".join(items)
 
 
 TEXTS = {"realistic": realistic, "paragraph": one_paragraph, "fence": one_fence, "table": one_table, "list": one_list}
@@ -157,7 +160,7 @@ def full_render(text: str) -> float:
         painter = QPainter(image)
         painter.translate(0, -top)
         painter.setClipRect(0, top, 760, 760)
-        row.paint(painter, 0, 0, painter.clipBoundingRect(), {})
+        row.paint(painter, 0, 0, painter.clipBoundingRect())
         painter.end()
     spent = time.thread_time() - started
     view.close()
@@ -245,7 +248,8 @@ def measure(name: str, per_turn: int) -> dict[str, float]:
     stream = Stream(text, per_turn)
     measured = stream.run()
     shown = stream.conversation.items[0]
-    assert isinstance(shown, TextItem) and shown.text == text
+    assert isinstance(shown, TextItem)
+    assert shown.text == text
     stream.view.close()
     stream.view.deleteLater()
     QApplication.processEvents()
@@ -269,15 +273,15 @@ def main() -> None:
     assert isinstance(application, QApplication)
     theme.apply(application, "light")
     full_render(realistic(4000))  # fonts and lexers are read once in a program's life
-    gc.collect()
-    gc.freeze()  # as the app does once its window stands: what was imported is never looked through again
-    figures = {}
+    collector = QuietCollector()  # as the app does
+    figures: dict[str, dict[str, float]] = {}
     for name in [arguments.only] if arguments.only else TEXTS:
         figures[name] = found = measure(name, arguments.per_turn)
         print(f"{name:10} one full render {found['full_render_ms']:6.0f} ms, streamed {found['gui_ms']:6.0f} ms "
               f"(of it protocol {found['protocol_ms']:4.0f} ms) = {found['ratio']:5.1f} times; worst pause "
               f"{found['worst_pause_cpu_ms']:5.1f} ms of CPU, {found['worst_pause_wall_ms']:5.1f} ms on the wall; "
               f"{found['pauses_over_16_ms']} over 16 ms")
+    collector.stop()
     ratios = {name: round(found["ratio"], 2) for name, found in figures.items()}
     ratios["worst_pause_ms"] = round(max(found["worst_pause_cpu_ms"] for found in figures.values()), 2)
     print(json.dumps({"name": "transcript", "ratios": ratios, "limits": {"times_full_render": 15, "pause_ms": 16},
