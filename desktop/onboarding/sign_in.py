@@ -112,7 +112,7 @@ class SignInDialog(QDialog):
         self._address = ""
         self._over = False
         self.words = plain_label(
-            tr("Claude's own program signs you in with the browser. Handraise never sees your password or token."),
+            tr("Claude’s own program signs you in with the browser. Handraise never sees your password or token."),
             "soft", wrap=True,
         )  # fmt: skip
         self.output = QPlainTextEdit(self)
@@ -120,7 +120,7 @@ class SignInDialog(QDialog):
         self.output.setReadOnly(True)
         self.output.setMaximumBlockCount(500)
         self.output.setFont(theme.code_font())
-        self.output.setAccessibleName(tr("What Claude's program says"))
+        self.output.setAccessibleName(tr("What Claude’s program says"))
         self.browser = button(tr("Open the browser again"), "signInBrowser")
         self.browser.setEnabled(False)
         self.browser.clicked.connect(lambda: QDesktopServices.openUrl(QUrl(self._address)))

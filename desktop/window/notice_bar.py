@@ -56,7 +56,7 @@ class NoticeCard(QFrame):
     def _detail(self, detail: str) -> QPlainTextEdit:
         field = QPlainTextEdit(self)
         field.setObjectName("noticeDetail")
-        field.setAccessibleName(tr("What Claude's program wrote last"))
+        field.setAccessibleName(tr("What Claude’s program wrote last"))
         field.setReadOnly(True)
         set_role(field, "bare")
         field.setFont(theme.code_font())

@@ -64,8 +64,12 @@ def test_labels_are_made_by_the_helper_that_makes_them_plain() -> None:
 
 
 def test_tasks_are_started_where_they_cannot_be_lost() -> None:
-    """A task without a strong reference can vanish, and what it raises is never seen."""
-    assert offences((".create_task", "ensure_future"), "desktop", allowed=("desktop/loop.py",)) == []
+    """A task without a strong reference can vanish, and what it raises is never seen.
+
+    `desktop/run.py` has no window's loop, and awaits the two that it starts.
+    """
+    allowed = ("desktop/loop.py", "desktop/run.py")
+    assert offences((".create_task", "ensure_future"), "desktop", allowed=allowed) == []
 
 
 def test_no_shell_ever_sees_a_command() -> None:

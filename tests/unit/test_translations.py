@@ -13,6 +13,9 @@ from desktop import translations
 from desktop.translations import LANGUAGES, load_catalogue, set_language, tr
 
 ROOT = Path(__file__).resolve().parents[2]
+CALLS = ("tr", "sentence")
+"""What takes an English sentence: for now, and for later."""
+
 TRANSLATED = [code for code in LANGUAGES if code != "en"]
 
 
@@ -27,7 +30,7 @@ def sentences() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((ROOT / "desktop").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "tr" and node.args:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS and node.args:
                 first = node.args[0]
                 if isinstance(first, ast.Constant) and isinstance(first.value, str):
                     found.setdefault(first.value, f"{path.relative_to(ROOT)}:{node.lineno}")
