@@ -1,7 +1,11 @@
-"""Python's cyclic garbage is looked for when the window has nothing else to do.
+"""Python's cyclic garbage is collected on the window's own thread, and all of it only when the window is idle.
 
-A full collection looks at every object there is: tens of milliseconds with a few long conversations, and by itself it
-comes when most is allocated, which is in the middle of an answer that streams.
+WORKAROUND: Python's collector runs on whatever thread happens to allocate, and a QObject in a cycle that dies on
+another thread than its own takes the process with it (as in github.com/napari/napari/issues/1029). So the automatic
+collector is off while the window runs.
+
+A full collection looks at every object there is: tens of milliseconds with a few long conversations. By itself it
+would come when most is allocated, which is in the middle of an answer that streams.
 """
 
 from __future__ import annotations
@@ -11,38 +15,46 @@ import time
 
 from PySide6.QtCore import QObject, QTimer
 
-INTERVAL_MS = 2000
+INTERVAL_MS = 500
 BUSY = 0.04
 """Share of the time for which the GUI thread may have worked and still counts as quiet."""
-_NEVER = 1 << 30
+PATIENCE = 20
+"""How many times its threshold the oldest generation may be over before it is collected in a busy moment too."""
 
 
 class QuietCollector(QObject):
-    """From its making on, full collections happen in quiet moments only. Young garbage is collected as ever."""
+    """From its making until `stop`, garbage is collected from a timer of this thread, and by nobody else."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._before = gc.get_threshold()
+        self._was_enabled = gc.isenabled()
         gc.collect()
         gc.freeze()  # what was imported stays for ever and is never looked through again
-        gc.set_threshold(self._before[0], self._before[1], _NEVER)
+        gc.disable()
         self._cpu, self._wall = time.thread_time(), time.monotonic()
         self._timer = QTimer(self, interval=INTERVAL_MS)
         self._timer.timeout.connect(self.look)
         self._timer.start()
 
-    def look(self) -> bool:
-        """Collect if the time since the last look was quiet and something was allocated; returns whether it did."""
+    def look(self) -> int | None:
+        """Collect the oldest generation that is due; returns which one, None for none."""
         cpu, wall = time.thread_time(), time.monotonic()
-        busy = (cpu - self._cpu) / max(wall - self._wall, 0.001)
-        collected = busy < BUSY and gc.get_count()[2] > 0
-        if collected:
-            gc.collect()
+        quiet = (cpu - self._cpu) / max(wall - self._wall, 0.001) < BUSY
+        generation = self._due(quiet)
+        if generation is not None:
+            gc.collect(generation)
         self._cpu, self._wall = time.thread_time(), wall
-        return collected
+        return generation
 
     def stop(self) -> None:
         """Leave it to Python again."""
         self._timer.stop()
-        gc.set_threshold(*self._before)
         gc.unfreeze()
+        if self._was_enabled:
+            gc.enable()
+
+    def _due(self, quiet: bool) -> int | None:
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        if counts[2] > thresholds[2] * PATIENCE or (quiet and counts[2] > 0):
+            return 2
+        return next((one for one in (1, 0) if counts[one] > thresholds[one] > 0), None)

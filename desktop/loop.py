@@ -11,16 +11,17 @@ to remember them elsewhere:
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 import qasync
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication, QDialog
+
+from desktop.garbage import QuietCollector
 
 log = logging.getLogger("handraise.loop")
 
@@ -156,54 +157,15 @@ def run(main: Coroutine[Any, Any, int], application: QCoreApplication | None = N
     """Run `main` on the window's loop until it returns, end what it left behind, and return its exit code."""
     loop = make_loop(application)
     asyncio.set_event_loop(loop)
+    collector = QuietCollector()
     try:
-        with collected_on_this_thread():
-            code = loop.run_until_complete(main)
-            loop.run_until_complete(cancel_spawned())
+        code = loop.run_until_complete(main)
+        loop.run_until_complete(cancel_spawned())
         return code
     finally:
+        collector.stop()
         asyncio.set_event_loop(None)
         loop.close()
-        # WORKAROUND: qasync's loop is a reference cycle that holds QObjects with timers.
+        # WORKAROUND: qasync's loop is a reference cycle that holds QObjects with timers: not to be left to a thread.
         del loop
         gc.collect()
-
-
-COLLECT_MS = 500
-"""How often garbage is looked for while the loop runs."""
-
-
-@contextlib.contextmanager
-def collected_on_this_thread() -> Iterator[None]:
-    """Collect reference cycles from a timer of this thread only.
-
-    WORKAROUND: Python's collector runs on whatever thread happens to allocate, and a QObject in a cycle that dies on
-    another thread than its own takes the process with it (as in github.com/napari/napari/issues/1029). So the automatic
-    collector is off while the window runs, and each generation is collected when its own threshold is passed.
-    """
-    was_enabled = gc.isenabled()
-    gc.collect()
-    # What exists now lives as long as the program: no later collection has to walk through it.
-    gc.freeze()
-    gc.disable()
-    timer = QTimer()
-    timer.setInterval(COLLECT_MS)
-    timer.timeout.connect(collect_due)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.stop()
-        gc.unfreeze()
-        if was_enabled:
-            gc.enable()
-
-
-def collect_due() -> int | None:
-    """Collect the oldest generation whose threshold is passed; returns which one, None for none."""
-    counts, thresholds = gc.get_count(), gc.get_threshold()
-    for generation in (2, 1, 0):
-        if counts[generation] > thresholds[generation] > 0:
-            gc.collect(generation)
-            return generation
-    return None

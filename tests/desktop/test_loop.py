@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from collections.abc import Iterator
 
@@ -101,50 +100,3 @@ def test_a_blocking_call_that_never_returns_does_not_keep_the_loop_from_ending(q
 
     assert loop.run(main(), qapp) == 0
     release.set()
-
-
-class _Knot:
-    """A reference cycle that notes the thread on which it is collected."""
-
-    def __init__(self, seen: list[int]) -> None:
-        self.myself = self
-        self.seen = seen
-
-    def __del__(self) -> None:
-        self.seen.append(threading.get_ident())
-
-
-def test_garbage_is_collected_on_the_windows_thread_only(qapp: QApplication) -> None:
-    """A QObject in a cycle that dies on another thread than its own takes the process with it."""
-    seen: list[int] = []
-
-    def make_garbage() -> None:
-        for _ in range(20_000):
-            _Knot(seen)
-
-    async def main() -> int:
-        await loop.on_thread(make_garbage)
-        assert seen == []
-        assert loop.collect_due() is not None
-        return 0
-
-    assert loop.run(main(), qapp) == 0
-    assert len(seen) == 20_000
-    assert set(seen) == {threading.get_ident()}
-    assert gc.isenabled()
-
-
-def test_garbage_is_collected_while_the_window_runs(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "COLLECT_MS", 10)
-    seen: list[int] = []
-
-    async def main() -> int:
-        for _ in range(5_000):
-            _Knot(seen)
-        for _ in range(200):
-            if seen:
-                return 0
-            await asyncio.sleep(0.01)
-        return 1
-
-    assert loop.run(main(), qapp) == 0
