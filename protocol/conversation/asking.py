@@ -12,6 +12,8 @@ from protocol.conversation.transcript import Transcript
 from protocol.messages import CanUseTool, ControlRequest, Elicitation
 
 _UNSHOWABLE = str(questions.unusable("")["message"]).strip()
+_OUR_WORDS = frozenset((questions.DISMISSED, permissions.DENIED, permissions.KEEP_PLANNING))
+"""Messages of denials without words of the person's own."""
 
 
 class Requests:
@@ -70,7 +72,8 @@ class Requests:
             item.chosen = _chosen(request, result)
         elif kind == "permission" and allowed and isinstance(updated := result.get("updatedInput"), dict):
             item.input = updated or item.input  # what runs is what the card shows
-        self._tools.decided(item, decision_of(kind, result, reply), allowed=allowed, reply=reply)
+        own_words = "" if reply in _OUR_WORDS else reply
+        self._tools.decided(item, decision_of(kind, result, reply), allowed=allowed, reply=own_words)
 
     def withdrawn(self, request_id: str) -> None:
         """The CLI no longer asks."""

@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 from protocol.permissions.decisions import (
+    DENIED,
+    KEEP_PLANNING,
     PLAN_TOOL,
     QUESTION_TOOL,
     allow,
@@ -35,6 +37,8 @@ from protocol.permissions.visible import hidden_characters, make_visible
 from protocol.permissions.words import Sentence, Words
 
 __all__ = [
+    "DENIED",
+    "KEEP_PLANNING",
     "PLAN_TOOL",
     "PROBLEM_TEMPLATES",
     "QUESTION_TOOL",

@@ -59,6 +59,22 @@ class TestPending:
         talk.cli(may_i("r1", "t1", tool))
         assert talk.conversation.pending["r1"].kind == kind
 
+    @pytest.mark.parametrize(
+        ("tool", "result", "reply"),
+        [
+            ("Bash", permissions.deny("  "), ""),
+            ("Bash", permissions.deny("Use rg."), "Use rg."),
+            ("ExitPlanMode", permissions.keep_planning(""), ""),
+            ("ExitPlanMode", permissions.keep_planning("Smaller steps."), "Smaller steps."),
+            ("AskUserQuestion", questions.dismissed(), ""),
+        ],
+    )
+    def test_only_the_persons_own_words_are_shown_as_such(self, tool: str, result: dict[str, Any], reply: str) -> None:
+        talk = Talk()
+        talk.cli(assistant(tool_use("t1", tool)), may_i("r1", "t1", tool))
+        talk.answers("r1", result)
+        assert talk.tool.reply == reply
+
     def test_an_elicitation_waits_without_a_card(self) -> None:
         talk = Talk()
         inner = {"subtype": "elicitation", "mcp_server_name": "demo", "message": "Deploy?"}
