@@ -46,6 +46,12 @@ def test_there_is_something_to_check() -> None:
     assert len(list(sources())) > 20
 
 
+def test_every_folder_of_code_is_a_package() -> None:
+    """A folder without `__init__.py` works in a checkout and is missing from what is installed."""
+    folders = {path.parent for path in sources()}
+    assert [folder.relative_to(ROOT).as_posix() for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
 def test_nested_event_loops_are_banned() -> None:
     """`exec()` in a coroutine stops qasync's other tasks for good; so do the static helpers that call it."""
     nested = (
