@@ -23,6 +23,8 @@ from tests.helpers.person import Person
 from tests.helpers.pictures import save_pictures
 from tests.helpers.real_cli import RealCli
 
+SCENARIO_SECONDS = 90
+
 Scenario = Callable[[Person], Awaitable[None]]
 
 
@@ -82,7 +84,9 @@ class AppUnderTest:
                 person = Person()
                 try:
                     await person.sees("mainWindow")
-                    await scenario(person)
+                    # pytest's own deadline raises inside whatever Qt calls at that moment, which swallows it.
+                    async with asyncio.timeout(SCENARIO_SECONDS):
+                        await scenario(person)
                     outer.seen_text = person.visible_text()
                 except BaseException as problem:
                     problems.append(problem)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -113,8 +113,7 @@ class Person:
         widget = await self.ready(name)
         # Near the left edge, where a row's mark is, and never on a text field that lies inside the row.
         at = QPoint(min(20, widget.width() // 2), min(14, widget.height() // 2))
-        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
-        await asyncio.sleep(GLANCE)
+        await _act(QTest.mouseClick, widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, at)
 
     async def click_when_read(self, name: str) -> None:
         """A click after a moment of reading: a page that has just come up doubts a click that follows at once."""
@@ -126,32 +125,20 @@ class Person:
         self, name: str, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
     ) -> None:
         """A key, on the named widget."""
-        QTest.keyClick(await self.ready(name), key, modifier)
-        await asyncio.sleep(GLANCE)
+        await _act(QTest.keyClick, await self.ready(name), key, modifier)
 
     async def keys(self, *keys: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         """Keys one after the other, each to the widget that has the focus then."""
         for key in keys:
             focus = QApplication.focusWidget()
             assert focus is not None, self.account()
-            QTest.keyClick(focus, key, modifier)
-            await asyncio.sleep(GLANCE)
+            await _act(QTest.keyClick, focus, key, modifier)
 
     async def write(self, name: str, text: str) -> None:
         """Types into a text field, character by character, at the end of what is there."""
         widget = await self.ready(name)
         widget.setFocus()
-        for character in text:
-            if character == "\n":
-                QTest.keyClick(widget, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-            elif character.isascii():
-                QTest.keyClicks(widget, character)
-            else:
-                # As an input method does it; QTest aborts on a key that it does not know.
-                event = QInputMethodEvent()
-                event.setCommitString(character)
-                QApplication.sendEvent(widget, event)
-        await asyncio.sleep(GLANCE)
+        await _act(_type, widget, text)
 
     async def send(self, text: str) -> None:
         """Writes a message and sends it."""
@@ -163,22 +150,50 @@ class Person:
         widget = await self.ready(name)
         assert isinstance(widget, QComboBox), f"{name} is a {type(widget).__name__}"
         await self.waits_until(lambda: _index(widget, value, words) >= 0, f"{name} offers {value or words!r}")
-        widget.showPopup()
-        await asyncio.sleep(GLANCE)
+        await _act(widget.showPopup)
         view = widget.view()
         place = view.visualRect(widget.model().index(_index(widget, value, words), 0)).center()
-        QTest.mouseMove(view.viewport(), place)
-        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
-        await asyncio.sleep(GLANCE)
-        widget.hidePopup()
+        left, plain = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        await _act(QTest.mouseClick, view.viewport(), left, plain, place)
+        await self.waits_until(lambda: not view.isVisible(), f"the list of {name} has closed", patience=5)
 
 
-async def _value_of(said: T | Awaitable[T]) -> T:
-    return await said if isinstance(said, Awaitable) else said
+def _type(widget: QWidget, text: str) -> None:
+    for character in text:
+        if character == "\n":
+            QTest.keyClick(widget, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        elif character.isascii():
+            QTest.keyClicks(widget, character)
+        else:
+            # As an input method does it; QTest aborts on a key that it does not know.
+            event = QInputMethodEvent()
+            event.setCommitString(character)
+            QApplication.sendEvent(widget, event)
+
+
+async def _act(action: Callable[..., Any], *args: Any) -> None:
+    """Does something as Qt does it: from the loop itself, and not from inside a task, which must not be nested."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def act() -> None:
+        try:
+            action(*args)
+        except BaseException as problem:
+            done.set_exception(problem)
+        else:
+            done.set_result(None)
+
+    QTimer.singleShot(0, act)
+    await done
+    await asyncio.sleep(GLANCE)
 
 
 def _index(box: QComboBox, value: str, words: str) -> int:
     return int(box.findData(value) if value else box.findText(words))
+
+
+async def _value_of(said: T | Awaitable[T]) -> T:
+    return await said if isinstance(said, Awaitable) else said
 
 
 def text_of(widget: QWidget) -> str:
