@@ -72,6 +72,7 @@ class Session:
         conversation: what is known; it outlives the process.
         initialize_reply: what the CLI offers; empty before the handshake.
         exit: how the process ended; None while it has not.
+        gave_up: why this side ended it although nobody had asked for its end; None otherwise.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Session:
         self.conversation = Conversation() if conversation is None else conversation
         self.initialize_reply = InitializeReply()
         self.exit: Exit | None = None
+        self.gave_up: SessionError | None = None
         self._on_changes = on_changes
         self._run_thread = run_thread
         self._wire_log = log
@@ -253,8 +255,9 @@ class Session:
         try:
             return await self._ask(requests.interrupt(cancel_queued), self.options.interrupt_timeout)
         except TimeoutError:
+            self.gave_up = failure("would not stop")
             await self.close()
-            raise failure("would not stop") from None
+            raise self.gave_up from None
 
     async def withdraw(self, uuid: str) -> bool:
         """Take back a message that is still queued; False where the CLI has begun it, or cannot take back."""
@@ -321,7 +324,9 @@ class Session:
         self._incoming.stop()
         await run_job(self._loop, lambda: reader.join(_JOIN_SECONDS), "claude join")
         self.exit = exit_
-        self._changes += self.conversation.apply_exit(exit_.code, exit_.stderr_tail, self._clock())
+        self._changes += self.conversation.apply_exit(
+            exit_.code, exit_.stderr_tail, self._clock(), asked=self._close_asked
+        )
         if asked:
             self._ours.fail_all(failure("closed"))
         else:

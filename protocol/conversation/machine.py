@@ -126,9 +126,15 @@ class Conversation(ConversationState):
         """Takes a line that was no message. Only one past the cap is worth telling: something was lost."""
         return self._change(at, self._on_damage, line)
 
-    def apply_exit(self, code: int | None, stderr_tail: str = "", at: float = 0.0) -> list[Change]:
-        """The process is gone: nothing waits, runs or streams any more."""
-        return self._change(at, lambda _: self._on_exit(code, stderr_tail), None)
+    def apply_exit(
+        self, code: int | None, stderr_tail: str = "", at: float = 0.0, *, asked: bool = False
+    ) -> list[Change]:
+        """The process is gone: nothing waits, runs or streams any more.
+
+        Args:
+            asked: the host closed it; that is nothing to tell the person.
+        """
+        return self._change(at, lambda _: self._on_exit(code, stderr_tail, asked=asked), None)
 
     def load(self, entries: Iterable[Mapping[str, Any]]) -> list[Change]:
         """Shows a conversation of an earlier day, from the lines that the CLI keeps on disk, oldest first."""
@@ -405,12 +411,12 @@ class Conversation(ConversationState):
         if line.kind == "too_long":
             self._notices.add("warning", texts.TOO_LONG, line.text, size=line.size)
 
-    def _on_exit(self, code: int | None, stderr_tail: str) -> None:
+    def _on_exit(self, code: int | None, stderr_tail: str, *, asked: bool) -> None:
         self._speech.exited()
         self._requests.exited()
         self._tools.exited()
         self._users.exited()
-        self._notices.exited(code, stderr_tail)
+        self._notices.exited(code, stderr_tail, told=not asked)
         self._asked.clear()
         self._base, self._activity = "exited", ""
 

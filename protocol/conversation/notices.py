@@ -176,10 +176,12 @@ class Notices:
         elif event.status == "allowed_warning":
             self.add("warning", LIMIT_NEAR, resets_at=event.resets_at)
 
-    def exited(self, code: int | None, stderr_tail: str) -> None:
-        """The process is gone."""
+    def exited(self, code: int | None, stderr_tail: str, *, told: bool = True) -> None:
+        """The process is gone. Not `told` where the person closed it."""
         self.retry_over()
         self._turn_error = self._summary = None
+        if not told:
+            return
         if code is None:
             self.add("exited", EXITED, stderr_tail)
         else:

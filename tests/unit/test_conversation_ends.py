@@ -319,6 +319,12 @@ class TestExit:
         assert (notice.kind, notice.text, notice.values) == ("exited", text, values)
         assert notice.detail == "TypeError: x is not a function"
 
+    def test_an_end_that_the_person_asked_for_is_no_news(self) -> None:
+        talk = self.busy()
+        talk.conversation.apply_exit(0, "", asked=True)
+        assert talk.conversation.state == "exited"
+        assert not [item for item in talk.conversation.items if isinstance(item, NoticeItem) and item.kind == "exited"]
+
     def test_a_message_after_the_end_is_still_shown(self) -> None:
         talk = Talk()
         talk.conversation.apply_exit(0, "")
