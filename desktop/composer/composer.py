@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from desktop import theme
 from desktop.composer import attachments
 from desktop.composer.attachments import Image
 from desktop.composer.attachments_bar import AttachmentsBar
@@ -29,6 +30,8 @@ from desktop.translations import tr
 from desktop.widgets import button, plain_label, set_role
 
 FILE_QUERY_MS = 120
+NARROW = 380
+"""Pixels at 100 % below which the field has no room for a whole sentence."""
 QuestionUse = Literal["", "reply", "queue"]
 
 
@@ -220,6 +223,8 @@ class Composer(QFrame):
         return tr("Send"), tr("Sends the message (Enter; Shift+Enter begins a new line)")
 
     def _placeholder(self) -> str:
+        if self.editor.width() < theme.px(NARROW):
+            return tr("Your reply") if self._use == "reply" else tr("Message Claude")
         if self._use == "reply":
             return tr("Message Claude. While a question is open this becomes your reply to it.")
         if self._use == "queue":
@@ -227,6 +232,10 @@ class Composer(QFrame):
         if self._busy:
             return tr("Message Claude. It is read as soon as Claude can.")
         return tr("Message Claude")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.editor.setPlaceholderText(self._placeholder())
 
     def _refresh_switch(self) -> None:
         words = tr("Queue instead") if self._use == "reply" else tr("Make it the reply")

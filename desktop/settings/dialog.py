@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -23,6 +22,7 @@ from desktop.settings.store import SettingsStore
 from desktop.translations import LANGUAGES, tr
 from desktop.widgets import button, plain_label, set_role
 
+PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 SCALES = (75, 90, 100, 110, 125, 150, 175, 200)
 
 
@@ -72,12 +72,12 @@ class SettingsDialog(QDialog):
         )  # fmt: skip
         self.scale.activated.connect(lambda: self._change(text_scale=int(self.scale.currentData()) / 100))
         form.addRow(self._label(tr("Text size")), self.scale)
-        self.processes = QSpinBox(self)
-        self.processes.setObjectName("settingMaxProcesses")
-        self.processes.setAccessibleName(tr("Conversations that may run at once"))
-        self.processes.setRange(1, 64)
-        self.processes.setValue(settings.max_processes)
-        self.processes.valueChanged.connect(lambda value: self._change(max_processes=value))
+        numbers = sorted({*PROCESSES, settings.max_processes})
+        self.processes = self._choice(
+            "settingMaxProcesses", tr("Conversations that may run at once"),
+            {str(number): str(number) for number in numbers}, str(settings.max_processes),
+        )  # fmt: skip
+        self.processes.activated.connect(lambda: self._change(max_processes=int(self.processes.currentData())))
         form.addRow(self._label(tr("Running at once")), self.processes)
         column = QVBoxLayout(self)
         column.setContentsMargins(*([theme.px(20)] * 4))

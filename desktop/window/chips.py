@@ -41,6 +41,7 @@ class ChipSelector(QComboBox):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._in_force = ""
+        self._compact = False
         self._choices: list[Choice] = []
         self.activated.connect(self._on_activated)
 
@@ -74,6 +75,12 @@ class ChipSelector(QComboBox):
         self.updateGeometry()
         self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """Leave the name out, where there is little room; the value says enough."""
+        self._compact = compact
+        self.updateGeometry()
+        self.update()
+
     def value(self) -> str:
         """What is in force."""
         return self._in_force
@@ -84,11 +91,11 @@ class ChipSelector(QComboBox):
             self.picked.emit(value)
 
     def sizeHint(self) -> QSize:
-        text = f"{self.label}{self.currentText()} {ARROW}"
+        text = f"{'' if self._compact else self.label}{self.currentText()} {ARROW}"
         return QSize(chip_metrics().horizontalAdvance(text) + theme.px(30), theme.px(27))
 
     def minimumSizeHint(self) -> QSize:
-        shortest = f"{self.label} {ARROW}"
+        shortest = f"{'' if self._compact else self.label} {ARROW}"
         return QSize(chip_metrics().horizontalAdvance(shortest) + theme.px(50), theme.px(27))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -99,7 +106,8 @@ class ChipSelector(QComboBox):
         painter = QPainter(self)
         paint_chip(painter, self.rect(), focused=self.hasFocus())
         area = self.rect().adjusted(theme.px(10), 0, -theme.px(9), 0)
-        area = paint_label(painter, area, self.label)
+        if not self._compact:
+            area = paint_label(painter, area, self.label)
         painter.setPen(theme.role("text" if self.isEnabled() else "soft"))
         text = painter.fontMetrics().elidedText(
             self.currentText(), Qt.TextElideMode.ElideRight, area.width() - theme.px(14)
@@ -114,6 +122,7 @@ class ChipButton(QAbstractButton):
         super().__init__(parent)
         self.setObjectName(name)
         self._label = label
+        self._compact = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
@@ -124,17 +133,28 @@ class ChipButton(QAbstractButton):
         self.updateGeometry()
         self.update()
 
+    def set_compact(self, compact: bool) -> None:
+        """Leave the name out, where there is little room."""
+        self._compact = compact
+        self.updateGeometry()
+        self.update()
+
+    def _shown_label(self) -> str:
+        return "" if self._compact else self._label
+
     def sizeHint(self) -> QSize:
-        width = chip_metrics().horizontalAdvance(f"{self._label}{self.text()}")
+        width = chip_metrics().horizontalAdvance(f"{self._shown_label()}{self.text()}")
         return QSize(width + theme.px(28), theme.px(27))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(chip_metrics().horizontalAdvance(self._label) + theme.px(60), theme.px(27))
+        return QSize(chip_metrics().horizontalAdvance(self._shown_label()) + theme.px(60), theme.px(27))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         paint_chip(painter, self.rect(), focused=self.hasFocus())
-        area = paint_label(painter, self.rect().adjusted(theme.px(10), 0, -theme.px(10), 0), self._label)
+        area = self.rect().adjusted(theme.px(10), 0, -theme.px(10), 0)
+        if not self._compact:
+            area = paint_label(painter, area, self._label)
         painter.setPen(theme.role("text"))
         text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, area.width() + 1)
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

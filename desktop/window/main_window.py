@@ -72,13 +72,12 @@ class MainWindow(QMainWindow):
         row = QHBoxLayout(central)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self._side_line = hairline(central, vertical=True)
         row.addWidget(self.sidebar)
-        row.addWidget(self._side_line)
         main = QVBoxLayout()
         main.setSpacing(0)
         main.addWidget(self.top_bar)
-        main.addWidget(hairline(central))
+        self._top_line = hairline(central)
+        main.addWidget(self._top_line)
         main.addWidget(self.notices)
         main.addWidget(self.stack, 1)
         main.addWidget(hairline(central))
@@ -225,6 +224,8 @@ class MainWindow(QMainWindow):
         opened = self.current
         self.top_bar.show_conversation(opened)
         self.top_bar.set_narrow(self._narrow)
+        for part in (self.top_bar, self._top_line):
+            part.setVisible(opened is not None or self._narrow)
         self.setWindowTitle(f"{opened.title} — Handraise" if opened is not None else "Handraise")
         self._refresh_account()
         self._refresh_status()
@@ -292,7 +293,6 @@ class MainWindow(QMainWindow):
 
     def _show_sidebar(self, shown: bool) -> None:
         self.sidebar.setVisible(shown)
-        self._side_line.setVisible(shown and not self._narrow)
         if self._narrow and shown:
             self._place_over_page()
             self.sidebar.search.setFocus()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QShortcut
+from PySide6.QtGui import QKeySequence, QPainter, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from desktop import theme
 from desktop.conversations import Conversations, OpenConversation
 from desktop.translations import tr
-from desktop.widgets import Dot, DotState, ElidedLabel, button, paint_dot, plain_label, set_role
+from desktop.widgets import Dot, DotState, ElidedLabel, button, hairline, paint_dot, plain_label, set_role
 from desktop.window.sidebar_model import CONVERSATION_ROLE, ENTRY_ROLE, Entry, SidebarModel
 
 WIDTH = 256
@@ -141,6 +141,7 @@ class Sidebar(QWidget):
         self._conversations = conversations
         self.model = SidebarModel(lambda: conversations, parent=self)
         self._current = ""
+        self._edge = hairline(self, vertical=True)
         self._build()
         # A flood of changes is one redraw.
         self._refresh_timer = QTimer(self, interval=REFRESH_MS, singleShot=True)
@@ -193,6 +194,10 @@ class Sidebar(QWidget):
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
         column.addWidget(self.account)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._edge.setGeometry(self.width() - 1, 0, 1, self.height())
 
     def refresh(self) -> None:
         """Show the list as it is now."""

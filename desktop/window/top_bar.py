@@ -130,8 +130,10 @@ class TopBar(QWidget):
         self.context.show_percent(percent, words)
 
     def set_narrow(self, narrow: bool) -> None:
-        """Whether there is little room: the sidebar's button is there, the meter and the effort make way."""
+        """Whether there is little room: the sidebar's button is there, names, meter and effort make way."""
         self.sidebar_button.setVisible(narrow)
+        for chip in (self.folder_button, self.model, self.mode):
+            chip.set_compact(narrow)
         if narrow:
             self.context.hide()
             self.effort.hide()
