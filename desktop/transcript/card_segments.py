@@ -139,7 +139,7 @@ class HeaderSegment(Segment):
     def actions(self) -> list[Action]:
         if not self._opens:
             return []
-        words = tr("Close {name}", name=self._words) if self._opened else tr("Open {name}", name=self._words)
+        words = tr("Fold {name}", name=self._words) if self._opened else tr("Unfold {name}", name=self._words)
         return [Action("toggle", "", words, (QRectF(0, 0, self._width, self.height),))]
 
     def on_text(self, x: float, y: float) -> bool:
@@ -240,17 +240,17 @@ class PictureSegment(Segment):
         self._rects: list[QRectF] = []
 
     def estimate(self, width: int) -> int:
-        return theme.px(120)
+        return theme.px(96)
 
     def arrange(self, width: int) -> int:
-        side, gap, x, y = theme.px(120), theme.px(8), 0, 0
+        wide, high, gap, x, y = theme.px(136), theme.px(96), theme.px(8), 0, 0
         self._rects = []
         for _index in range(self._count):
-            if x and x + side > width:
-                x, y = 0, y + side + gap
-            self._rects.append(QRectF(x, y, side, side))
-            x += side + gap
-        return y + side if self._count else 0
+            if x and x + wide > width:
+                x, y = 0, y + high + gap
+            self._rects.append(QRectF(x, y, wide, high))
+            x += wide + gap
+        return y + high if self._count else 0
 
     def paint(self, painter: QPainter, x: int, y: int, clip: QRectF, marks: Marks) -> None:
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -264,12 +264,16 @@ class PictureSegment(Segment):
                 words = tr("Picture") if image is None else tr("A picture that cannot be shown")
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), words)
                 continue
-            size = image.deviceIndependentSize()
-            scale = min(box.width() / size.width(), box.height() / size.height(), 1.0)
-            shown = QRectF(box.left(), box.top(), size.width() * scale, size.height() * scale)
-            painter.drawImage(shown, image)
+            painter.drawImage(box, image, _middle(image, box.width() / box.height()))
             painter.setPen(theme.role("line"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(shown)
+            painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
         if marks.focused >= 0:
             self.paint_focus(painter, x + self.indent, y, marks.focused)
+
+
+def _middle(image: QImage, shape: float) -> QRectF:
+    """The largest part in the middle of a picture with a shape (width by height)."""
+    width, height = image.width(), image.height()
+    wide, high = min(width, height * shape), min(height, width / shape)
+    return QRectF((width - wide) / 2, (height - high) / 2, wide, high)

@@ -240,7 +240,7 @@ class Hands(QObject):
         item = view.transcript.item(row) if row >= 0 else None
         if item is not None and can_open(item):
             menu.addSeparator()
-            words = tr("Close") if view.store.is_open(item) else tr("Open")
+            words = tr("Fold") if view.store.is_open(item) else tr("Unfold")
             menu.addAction(words, lambda: view.toggle(item.id))
         menu.addSeparator()
         menu.addAction(tr("Find…"), view.find_wanted.emit)

@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-)
-from PySide6.QtWidgets import (
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from desktop import theme
 from desktop.transcript.hands import Hands
@@ -58,6 +47,8 @@ class TranscriptList(RowList):
         self.setItemDelegate(TranscriptDelegate(self))
         self.setMouseTracking(True)
         self.viewport().setMouseTracking(True)
+        # Qt moves what is on the screen only where nothing can shine through.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         model.rowsRemoved.connect(self.selection.clear)
         model.modelReset.connect(self.selection.clear)
@@ -96,6 +87,7 @@ class TranscriptList(RowList):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.setClipRegion(event.region())
+        painter.fillRect(event.rect(), theme.role("background"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         option = QStyleOptionViewItem()
         delegate = self.itemDelegate()

@@ -6,15 +6,8 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QListView,
-    QWidget,
-)
+from PySide6.QtGui import QAccessible, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from desktop import theme
 from desktop.transcript import fonts
@@ -381,6 +374,11 @@ class RowList(QListView):
     def doItemsLayout(self) -> None:
         # QListView's own layout would ask for the size of every row, however many there are.
         QAbstractItemView.doItemsLayout(self)
+
+    def dataChanged(self, first: AnyIndex, last: AnyIndex, roles: Sequence[int] = ()) -> None:
+        # Qt would paint the whole row again; `show_changes` knows which part of it is new.
+        if QAccessible.isActive():
+            super().dataChanged(first, last, list(roles))
 
     def updateGeometries(self) -> None:
         if not self._busy:

@@ -41,6 +41,10 @@ _MAIN: dict[str, tuple[str, tuple[str, ...]]] = {
     "SlashCommand": ("tool", ("command",)),
 }
 _USUAL = ("file_path", "path", "command", "query", "url", "pattern", "description", "name", "id", "prompt")
+_NAMES = {
+    "AskUserQuestion": "Question", "ExitPlanMode": "Plan", "TodoWrite": "To-do list",
+    "Task": "Subagent", "Agent": "Subagent",
+}
 MONOSPACE = frozenset({"Bash", "PowerShell", "Monitor", "Grep", "Glob"})
 AGENTS = frozenset({"Task", "Agent"})
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
@@ -58,10 +62,8 @@ def header(item: ToolItem, cwd: str) -> Header:
     """The icon, name and main argument of a call. Hidden characters in them are visible."""
     icon, keys = _MAIN.get(item.name, ("tool", _USUAL))
     name = item.display_name or item.name
-    if item.name == "AskUserQuestion":
-        name = tr("Question")
-    elif item.name == "ExitPlanMode":
-        name = tr("Plan")
+    if item.name in _NAMES:
+        name = tr(_NAMES[item.name])
     elif item.name.startswith("mcp__") and not item.display_name:
         name = " · ".join(part for part in item.name[5:].split("__") if part)
     for key in keys:
