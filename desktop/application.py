@@ -27,6 +27,7 @@ from desktop.translations import tr
 log = logging.getLogger("handraise.application")
 
 FINE, FAILED = 0, 1
+FIRST_PAINT_SECONDS = 0.02
 CLOSE_SECONDS = 15.0
 """How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
 
@@ -143,6 +144,7 @@ class Application(QObject):
         signals = SignalWatcher(lambda number: self._stop.set())
         self._build()
         self.window.show()
+        await self._painted()
         log.info("Handraise %s: the window is there after %.2f s", __version__, time.perf_counter() - started)
         self.report.connect(self._on_report)
         try:
@@ -167,6 +169,11 @@ class Application(QObject):
             print(problem, file=sys.stderr)
             return FAILED
         return FAILED if self._told_report else FINE
+
+    async def _painted(self) -> None:
+        """Let the window appear before anything else is loaded."""
+        for _ in range(2):
+            await asyncio.sleep(FIRST_PAINT_SECONDS / 2)
 
     def _build(self) -> None:
         from desktop.conversations import Conversations, DraftStore, Surroundings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
@@ -18,12 +19,14 @@ from desktop.translations import tr
 from desktop.widgets import DotState, hairline, set_role
 from desktop.window.actions import WindowActions
 from desktop.window.notice_bar import NoticeBar
-from desktop.window.page import ConversationPage
 from desktop.window.sidebar import WIDTH as SIDEBAR_WIDTH
 from desktop.window.sidebar import Sidebar
 from desktop.window.status_line import StatusLine
 from desktop.window.top_bar import TopBar
 from desktop.window.wording import account_detail, account_words, dot_of, plan_words, state_words, waiting_words
+
+if TYPE_CHECKING:
+    from desktop.window.page import ConversationPage
 
 NARROW = 760
 """Width in pixels at 100 % below which the sidebar makes way."""
@@ -137,7 +140,7 @@ class MainWindow(QMainWindow):
     def page(self) -> ConversationPage | None:
         """The page that is shown, None for the welcome page."""
         shown = self.stack.currentWidget()
-        return shown if isinstance(shown, ConversationPage) else None
+        return next((page for page in self._pages.values() if page is shown), None)
 
     @property
     def current(self) -> OpenConversation | None:
@@ -148,16 +151,23 @@ class MainWindow(QMainWindow):
         """Show a conversation; its page is made when it is first needed."""
         page = self._pages.get(opened.key)
         if page is None:
-            page = ConversationPage(opened, self.settings, self.stack)
-            page.notice_acted.connect(self.actions_of_window.act)
-            self._pages[opened.key] = page
-            self.stack.addWidget(page)
+            page = self._make_page(opened)
         self.stack.setCurrentWidget(page)
         opened.unseen = False
         self.sidebar.set_current(opened)
         if self._narrow:
             self._show_sidebar(False)
         self.refresh()
+
+    def _make_page(self, opened: OpenConversation) -> ConversationPage:
+        # Late, because the transcript and the dialogs take longer to load than all the rest: the window comes first.
+        from desktop.window.page import ConversationPage
+
+        page = ConversationPage(opened, self.settings, self.stack)
+        page.notice_acted.connect(self.actions_of_window.act)
+        self._pages[opened.key] = page
+        self.stack.addWidget(page)
+        return page
 
     def lead_to(self, opened: OpenConversation, request_id: str) -> None:
         """Bring the window to the front with a waiting request; answers nothing."""
