@@ -53,6 +53,7 @@ class RowList(QListView):
         self._stale: int | None = 0
         self._painted = 0
         self._settled = 0.0
+        self._owed = False
         self._unread: dict[str, None] = {}
         self._reader = QTimer(self, interval=0)
         self._reader.timeout.connect(self._read_on)
@@ -185,32 +186,36 @@ class RowList(QListView):
             index, row = self.transcript.row_of(item_id), self.store.have(item_id)
             if index < 0:
                 continue
-            if row is not None and row.more:
-                waiting += 1  # much came at once: `_read_on` gets there
             self.store.refresh(self.transcript.item(index))
-            if row is not None and not row.more and not self.hidden(index):
+            if row is not None and row.more:
+                self._unread[item_id] = None
+                waiting += 1
+            elif row is not None and not self.hidden(index):
                 self._take_height(index)
+        if waiting:
+            self._reader.start()  # much came at once: it is read in slices, and shown at the usual pace
         if not ids or waiting < len(ids):
             self.settle()
 
     def _read_on(self) -> None:
-        """Read the next slice of a row that much text came for at once; colour what had no time for it."""
-        if self._unread:
+        """A turn of what does not fit into one: read a slice, or lay out what was read, or colour what had no time."""
+        if self._owed and (not self._unread or perf_counter() - self._settled > FRAME):
+            self.settle()
+        elif self._unread:
+            self._owed = True
             item_id = next(iter(self._unread))
             row, index = self.store.have(item_id), self.transcript.row_of(item_id)
             if row is None or index < 0 or not row.advance():
                 del self._unread[item_id]
             if row is not None and index >= 0 and not self.hidden(index):
                 self._take_height(index)
-            if not self._unread or perf_counter() - self._settled > FRAME:
-                self.settle()
         elif pale:
             budget.left = FRAME_SECONDS
             colour_pale()
             budget.left = float("inf")
             self._touch(0)
             self._show()
-        if not self._unread and not pale:
+        if not (self._unread or self._owed or pale):
             self._reader.stop()
 
     def _take_height(self, index: int) -> None:
@@ -274,7 +279,7 @@ class RowList(QListView):
             bar.setValue(bar.maximum())
         self._busy = before
         budget.left = float("inf")
-        self._settled = perf_counter()
+        self._settled, self._owed = perf_counter(), False
         if (self._unread or pale) and not self._reader.isActive():
             self._reader.start()
         self._show()
