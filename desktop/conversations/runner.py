@@ -41,6 +41,7 @@ class Choices:
 
     model: str | None = None
     mode: str | None = None
+    effort: str | None = None
 
 
 class Resume:
@@ -184,10 +185,12 @@ class Runner:
         """One session, or one for each saved id that may be continued; raises what the last one raised."""
         candidates: list[str | None] = [*self.resume.candidates()] or [None]
         for place, session_id in enumerate(candidates):
+            # An approved plan changes the mode, too; what was in force goes on.
+            mode = self.conversation.permission_mode or self.choices.mode
             session = Session(
                 SessionOptions(
                     argv=prepared.claude.argv, cwd=self.folder, env=prepared.environment.env,
-                    model=self.choices.model, permission_mode=self.choices.mode, resume=session_id,
+                    model=self.choices.model, permission_mode=mode, resume=session_id,
                     handshake_timeout=self.handshake_timeout,
                 ),
                 conversation=self.conversation, on_changes=self._on_changes, run_thread=run_qthread,

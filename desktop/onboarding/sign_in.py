@@ -63,16 +63,17 @@ class SignIn(QObject):
         """Run it to its end. Raises StartError."""
         home = self._env.get("HOME") or self._env.get("USERPROFILE") or str(Path.home())
         # It opens the browser: that one is the person's own, and stays when this ends.
-        process = await loop.on_thread(
-            lambda: CliProcess.start(self._argv, Path(home), self._env, detached_too=False)
-        )
+        process = await loop.on_thread(lambda: CliProcess.start(self._argv, Path(home), self._env, detached_too=False))
         self._process = process
         self._writer = StreamWriter(process.stdin, name="sign-in stdin", run_thread=run_qthread)
         tail = StderrTail(process.stderr, name="sign-in stderr", run_thread=run_qthread)
         reader = run_qthread(lambda: read_stream(process.stdout, self._received.emit), "sign-in stdout")
-        await loop.on_thread(process.wait, None)
-        ended = await loop.on_thread(lambda: process.close(self._writer, tail=tail))
-        await loop.on_thread(reader.join, 3.0)
+        try:
+            await loop.on_thread(process.wait, None)
+        finally:
+            # Also when the program is closed meanwhile: no thread of it may be left behind.
+            ended = await loop.on_thread(lambda: process.close(self._writer, tail=tail))
+            await loop.on_thread(reader.join, 3.0)
         if ended.stderr_tail:
             self.printed.emit(plain(ended.stderr_tail))
         self.ended.emit(ended)
