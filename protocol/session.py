@@ -421,7 +421,7 @@ class Session:
         """Let the listener know what has changed since the last time."""
         if not self._changes:
             return
-        changes, self._changes = self._changes, []
+        changes, self._changes = self.conversation.current(self._changes), []
         try:
             self._on_changes(changes)
         except Exception as error:  # a defect of the listener must not end the conversation

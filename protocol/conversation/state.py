@@ -8,7 +8,7 @@ from typing import Any
 
 from protocol.conversation.asking import Requests
 from protocol.conversation.facts import Facts
-from protocol.conversation.items import Activity, Item, PendingRequest, State, Task, as_plain
+from protocol.conversation.items import Activity, Change, Item, PendingRequest, State, Task, as_plain
 from protocol.conversation.local_commands import LocalCommands
 from protocol.conversation.notices import Notices
 from protocol.conversation.past import Past
@@ -53,6 +53,17 @@ class ConversationState(Facts):
     def item(self, item_id: str) -> Item:
         """The item of that id; raises KeyError if there is none."""
         return self._transcript.items[self._transcript.position(item_id)]
+
+    def current(self, changes: Sequence[Change]) -> list[Change]:
+        """Those of the changes that are still true: not the addition of an item that is gone again by now.
+
+        For hosts that tell changes in batches: `/clear` in the same batch would otherwise leave ids without items.
+        """
+        return [
+            change
+            for change in changes
+            if change.kind not in ("item_added", "item_changed") or self._transcript.holds(change.id)
+        ]
 
     def index_of(self, item_id: str) -> int:
         """Where the item of that id stands, from 0; raises KeyError if there is none."""

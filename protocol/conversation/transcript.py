@@ -32,6 +32,10 @@ class Transcript:
         """Where the item stands, from 0; raises KeyError for an item that is not there."""
         return self._positions[item_id]
 
+    def holds(self, item_id: str) -> bool:
+        """Whether the item is there."""
+        return item_id in self._positions
+
     def add(self, item: Item) -> None:
         """Puts a new item at the end."""
         item.at = item.at or self.now

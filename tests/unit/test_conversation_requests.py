@@ -378,6 +378,16 @@ class TestClearing:
         talk.cli(init(session_id="s2"), result())
         assert talk.conversation.state == "idle"
 
+    def test_a_host_that_tells_changes_in_batches_never_tells_of_an_item_that_is_gone(self) -> None:
+        talk = Talk()
+        talk.begins("one")
+        batch = talk.cli(assistant("hi", tool_use("t1")), {"type": "conversation_reset"}, assistant("again"))
+        told = talk.conversation.current(batch)
+        added = [change.id for change in told if change.kind == "item_added"]
+        assert len([change for change in batch if change.kind == "item_added"]) > len(added)
+        assert [talk.conversation.item(item_id).id for item_id in added] == added
+        assert "items_reset" in kinds(told)
+
     def test_messages_that_wait_survive_it(self) -> None:
         talk = Talk()
         talk.user("/clear", "u1")
