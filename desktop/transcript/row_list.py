@@ -77,7 +77,9 @@ class RowList(QListView):
         """The column's left edge in the viewport, and its width."""
         room = self.viewport().width() - 2 * theme.px(PAD_SIDE)
         width = max(min(theme.column_width(), room), theme.px(160))
-        return max((self.viewport().width() - width) // 2, theme.px(PAD_SIDE)), width
+        # In the middle of the view with its scroll bar, as the composer and the dialogs below are.
+        left = min((self.width() - width) // 2, self.viewport().width() - width - theme.px(PAD_SIDE))
+        return max(left, theme.px(PAD_SIDE)), width
 
     def shift_of(self, item_id: str) -> int:
         """How far a row of a subagent is from the column's left edge."""
