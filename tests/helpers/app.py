@@ -40,6 +40,58 @@ def app_environment(cli: RealCli, folder: Path) -> dict[str, str]:
     }
 
 
+class Play:
+    """A scenario beside the application's own main coroutine, and what came of it."""
+
+    def __init__(self, scenario: Scenario, stage: AppUnderTest | None = None) -> None:
+        self.scenario = scenario
+        self.stage = stage
+        self.problem: BaseException | None = None
+        self.reports: list[str] = []
+
+    def application_class(self) -> type[application.Application]:
+        """The application, with a person before it."""
+        play = self
+
+        class Played(application.Application):
+            async def run(self, left_by_crash: str) -> int:
+                playing = asyncio.create_task(play.perform(self), name="the scenario")
+                try:
+                    code = await super().run(left_by_crash)
+                except BaseException:
+                    playing.cancel()
+                    raise
+                await playing
+                play.reports.extend(self._hooks.reports)
+                return code
+
+        return Played
+
+    async def perform(self, running: application.Application) -> None:
+        """Waits for the window, plays, and closes the window whatever happened."""
+        person = Person()
+        if self.stage is not None:
+            self.stage.running = running
+        try:
+            await person.sees("mainWindow")
+            # pytest's own deadline raises inside whatever Qt calls at that moment, which swallows it.
+            async with asyncio.timeout(SCENARIO_SECONDS):
+                await self.scenario(person)
+            if self.stage is not None:
+                self.stage.seen_text = person.visible_text()
+        except BaseException as problem:
+            self.problem = problem
+            save_pictures(os.environ.get("PYTEST_CURRENT_TEST", "a scenario"))
+        finally:
+            running.window.close()
+
+    def verdict(self) -> None:
+        """Raises what the scenario raised, or what failed inside the app."""
+        if self.problem is not None:
+            raise self.problem
+        assert self.reports == [], "\n".join(self.reports)
+
+
 class AppUnderTest:
     """The window with one CLI, in folders of the test.
 
@@ -55,59 +107,25 @@ class AppUnderTest:
         self.env = app_environment(cli, folder)
         self.seen_text = ""
         self._monkeypatch = monkeypatch
-        self._running: application.Application | None = None
+        self.running: application.Application | None = None
 
     def run(self, scenario: Scenario) -> None:
         """Opens the window on the CLI's project, plays the scenario, closes the window, and expects a clean end."""
         for name, value in self.env.items():
             self._monkeypatch.setenv(name, value)
-        problems: list[BaseException] = []
-        reports: list[str] = []
-        outer = self
-
-        class Played(application.Application):
-            """The application, with a person before it."""
-
-            async def run(self, left_by_crash: str) -> int:
-                outer._running = self
-                playing = asyncio.create_task(self._play(), name="the scenario")
-                try:
-                    code = await super().run(left_by_crash)
-                except BaseException:
-                    playing.cancel()
-                    raise
-                await playing
-                reports.extend(self._hooks.reports)
-                return code
-
-            async def _play(self) -> None:
-                person = Person()
-                try:
-                    await person.sees("mainWindow")
-                    # pytest's own deadline raises inside whatever Qt calls at that moment, which swallows it.
-                    async with asyncio.timeout(SCENARIO_SECONDS):
-                        await scenario(person)
-                    outer.seen_text = person.visible_text()
-                except BaseException as problem:
-                    problems.append(problem)
-                    save_pictures(os.environ.get("PYTEST_CURRENT_TEST", "a scenario"))
-                finally:
-                    self.window.close()
-
-        self._monkeypatch.setattr(application, "Application", Played)
+        played = Play(scenario, self)
+        self._monkeypatch.setattr(application, "Application", played.application_class())
         code = application.main(self.cli.project, env=self.env)
-        self._running = None
-        if problems:
-            raise problems[0]
-        assert reports == [], "\n".join(reports)
+        self.running = None
+        played.verdict()
         assert code == 0
 
     # Inside the app, for what a person cannot see or do
 
     @property
     def application(self) -> application.Application:
-        assert self._running is not None, "only while the scenario runs"
-        return self._running
+        assert self.running is not None, "only while the scenario runs"
+        return self.running
 
     @property
     def opened(self) -> OpenConversation:
