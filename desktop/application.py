@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
+import re
+import socket
 import sys
 import time
 from collections.abc import Mapping
@@ -28,6 +31,7 @@ log = logging.getLogger("handraise.application")
 
 FINE, FAILED = 0, 1
 FIRST_PAINT_SECONDS = 0.02
+DISPLAY_SECONDS = 2.0
 CLOSE_SECONDS = 15.0
 """How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
 
@@ -91,9 +95,23 @@ def _hand_over(instance: SingleInstance, folder: Path | None) -> int:
 
 def _has_display(env: Mapping[str, str]) -> bool:
     """Whether there is a screen. Without one Qt would abort the process instead of saying so."""
-    if sys.platform in ("win32", "darwin") or env.get("QT_QPA_PLATFORM"):
+    if sys.platform in ("win32", "darwin") or env.get("QT_QPA_PLATFORM", "xcb") != "xcb":
         return True
-    return bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
+    return bool(env.get("WAYLAND_DISPLAY")) or _x_server_answers(env.get("DISPLAY", ""))
+
+
+def _x_server_answers(display: str) -> bool:
+    """Whether a local X server takes connections; one on another computer is left for Qt to find out."""
+    local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
+    if local is None:
+        return bool(display)
+    path = f"/tmp/.X11-unix/X{local[1]}"
+    for address in (path, f"\0{path}"):
+        with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
+            connection.settimeout(DISPLAY_SECONDS)
+            connection.connect(address)
+            return True
+    return False
 
 
 def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
@@ -103,6 +121,9 @@ def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
         QtMsgType.QtWarningMsg: logging.WARNING,
     }
     logging.getLogger("handraise.qt").log(levels.get(kind, logging.ERROR), "%s", message)
+    if kind == QtMsgType.QtFatalMsg:
+        # Qt ends the process after this; without a word nobody would know why.
+        print(message, file=sys.stderr)
 
 
 class Application(QObject):

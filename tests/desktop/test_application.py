@@ -162,8 +162,9 @@ def test_without_a_display_it_says_so(env: dict[str, str], capsys: pytest.Captur
 
     bare = {name: value for name, value in env.items() if name not in ("QT_QPA_PLATFORM", "DISPLAY")}
     bare.pop("WAYLAND_DISPLAY", None)
-    assert application.main(None, env=bare) == 1
-    assert "no display" in capsys.readouterr().err
+    for display in ({}, {"DISPLAY": ":9371"}):
+        assert application.main(None, env={**bare, **display}) == 1
+        assert "no display" in capsys.readouterr().err
 
 
 # The end
