@@ -630,3 +630,66 @@ def test_stop_ends_the_turn_and_not_the_conversation(desk: Desk) -> None:
         assert opened.phase == "running"
 
     desk.run(story())
+
+
+def test_the_chosen_effort_survives_a_restart(desk: Desk) -> None:
+    desk.stand_in(sessions=True)
+
+    async def story() -> None:
+        opened = await desk.open()
+        await desk.until(lambda: opened.controls.effort)
+        opened.controls.set_effort("high")
+        await desk.until(lambda: opened.controls.effort == "high")
+        opened.restart()
+        first = opened.session
+        await desk.until(lambda: opened.session is not first and opened.phase == "running")
+        await desk.until(lambda: opened.controls.effort == "high")
+
+    desk.run(story())
+
+
+def test_the_mode_of_an_approved_plan_goes_on_after_a_restart(desk: Desk) -> None:
+    desk.stand_in([{"mode": "acceptEdits"}, {"text": "done"}], sessions=True)
+
+    async def story() -> None:
+        opened = await desk.open()
+        opened.send("go")
+        await desk.until(lambda: opened.conversation.permission_mode == "acceptEdits")
+        await desk.until_turn_over(opened)
+        first = opened.session
+        opened.restart()
+        await desk.until(lambda: opened.session is not first and opened.phase == "running")
+        assert opened.session is not None
+        assert opened.session.options.permission_mode == "acceptEdits"
+
+    desk.run(story())
+
+
+@pytest.mark.logs("could not be saved")
+def test_a_disk_that_takes_no_drafts_is_said(desk: Desk) -> None:
+    async def story() -> None:
+        opened = await desk.open()
+        desk.drafts.folder.parent.mkdir(parents=True, exist_ok=True)
+        desk.drafts.folder.write_text("a file in the way", encoding="utf-8")
+        opened.texts.set_draft("half a sentence", [])
+        opened.texts.save()
+        assert "a crash would lose it" in str(opened.notices["draft"].text)
+
+    desk.run(story())
+
+
+def test_an_id_that_a_resumed_cli_names_is_not_trusted_before_a_turn_has_ended(desk: Desk) -> None:
+    desk.stand_in(sessions=True)
+
+    async def story() -> None:
+        opened = await desk.open()
+        opened.send("remember me")
+        await desk.until_turn_over(opened)
+        proved = opened.conversation.session_id
+        opened.runner.resume.seen("00000000-0000-4000-8000-000000000000")
+        assert opened.runner.resume.candidates()[0] == proved
+        opened.texts.set_draft("x", [])
+        opened.texts.save()
+        assert desk.drafts.load()[0].session_id == proved
+
+    desk.run(story())
