@@ -16,6 +16,8 @@ from typing import Any, Final
 UNANSWERED_CAPABILITY: Final = "ask_user_question_unanswered_v1"
 """In `init.capabilities` of CLIs that understand `annotations[question].unanswered`."""
 
+_BETWEEN: Final = ", "
+
 DISMISSED: Final = "The user dismissed the questions."
 
 
@@ -224,14 +226,39 @@ def encode_value(question: Question, answer: Answer) -> str:
     if not picks:
         raise ValueError(f"{question.text!r} is not answered")
     if question.multi_select:
-        return ", ".join(_quoted(pick) for pick in picks)
+        return _BETWEEN.join(_quoted(pick) for pick in picks)
     if len(picks) > 1:
         raise ValueError(f"{question.text!r} takes one answer, got {len(picks)}")
     return picks[0]
 
 
 def _quoted(pick: str) -> str:
-    return json.dumps(pick, ensure_ascii=False) if ", " in pick or '"' in pick else pick
+    return json.dumps(pick, ensure_ascii=False) if _BETWEEN in pick or '"' in pick else pick
+
+
+def decode_value(question: Question, value: str) -> list[str]:
+    """The picks in a value that `encode_value` made, in the order in which they were sent."""
+    if not question.multi_select:
+        return [value]
+    picks = []
+    while value:
+        pick, value = _first_pick(value)
+        picks.append(pick)
+    return picks
+
+
+def _first_pick(value: str) -> tuple[str, str]:
+    """The first pick of several, and what comes after it."""
+    if value.startswith('"'):
+        try:
+            pick, end = json.JSONDecoder().raw_decode(value)
+        except ValueError:
+            pass
+        else:
+            if value[end:] == "" or value.startswith(_BETWEEN, end):
+                return pick, value[end + len(_BETWEEN) :]
+    pick, _, rest = value.partition(_BETWEEN)
+    return pick, rest
 
 
 def dismissed() -> dict[str, Any]:
@@ -262,8 +289,8 @@ def _deny(message: str) -> dict[str, Any]:
 def describe(ask: AskUserQuestion, result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What a sent result said, one (question text, answer) a question, for the transcript.
 
-    The answer is the value that was sent, with the notes on a line of their own; it is "" where a question was
-    skipped. A result that is no allow says nothing about any question: the list is empty.
+    The answer has a line for each pick, and the notes on a line of their own; it is "" where a question was skipped. A
+    result that is no allow says nothing about any question: the list is empty.
     """
     updated = result.get("updatedInput")
     if result.get("behavior") != "allow" or not isinstance(updated, Mapping):
@@ -271,7 +298,9 @@ def describe(ask: AskUserQuestion, result: Mapping[str, Any]) -> list[tuple[str,
     answers, annotations = _mapping(updated.get("answers")), _mapping(updated.get("annotations"))
     lines = []
     for question in ask.questions:
-        parts = [answers.get(question.text), _mapping(annotations.get(question.text)).get("notes")]
+        value = answers.get(question.text)
+        picks = decode_value(question, value) if isinstance(value, str) else []
+        parts = [*picks, _mapping(annotations.get(question.text)).get("notes")]
         lines.append((question.text, "\n".join(part for part in parts if isinstance(part, str) and part)))
     return lines
 

@@ -220,6 +220,7 @@ class TestAnswers:
         # A bare label may end in a comma or be blank; such labels are nobody's, and no encoding promises them.
         if all(label.strip(", ") == label for label in labels):
             assert read_picks(value) == labels
+            assert questions.decode_value(question, value) == labels
 
     def test_the_preview_of_the_one_chosen_option_and_the_notes_are_annotations(self) -> None:
         options = [{"label": "A", "preview": "pa"}, {"label": "B", "preview": "pb"}, {"label": "C"}]
@@ -286,7 +287,17 @@ class TestDescriptions:
     def test_a_sent_answer_reads_back_a_line_a_question(self) -> None:
         asked = ask(choice("One?", "A"), choice("Two?", "B", "C", multi=True), choice("Three?", "D"))
         result = questions.answered(asked, [Answer(("A",), notes="small"), Answer(("B", "C")), Answer(skipped=True)])
-        assert questions.describe(asked, result) == [("One?", "A\nsmall"), ("Two?", "B, C"), ("Three?", "")]
+        assert questions.describe(asked, result) == [("One?", "A\nsmall"), ("Two?", "B\nC"), ("Three?", "")]
+
+    def test_a_pick_with_a_comma_reads_back_without_the_encodings_quotes(self) -> None:
+        asked = ask(choice("Q?", "a, b", "c", multi=True))
+        result = questions.answered(asked, [Answer(("a, b", "c"), other='6" or 7"')])
+        assert questions.describe(asked, result) == [("Q?", 'a, b\nc\n6" or 7"')]
+
+    @pytest.mark.parametrize("value", ['"', '"a', '"a"b', "", ", ", "a,"])
+    def test_a_value_in_nobodys_encoding_reads_back_somehow(self, value: str) -> None:
+        [question] = ask(choice("Q?", "A", multi=True)).questions
+        assert ", ".join(questions.decode_value(question, value)).strip(", ") == value.strip(", ")
 
     def test_a_denial_says_nothing_about_any_question(self) -> None:
         assert questions.describe(ask(choice("Q?", "A")), questions.dismissed()) == []

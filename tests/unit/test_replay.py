@@ -191,7 +191,7 @@ def test_the_chosen_answers_stay_on_the_card(version: str) -> None:
     (tool,) = (item for item in replayed(version, "ask").items if isinstance(item, ToolItem))
     assert tool.chosen[0][0] == "Which database should we use?"
     assert tool.chosen[0][1].startswith("SQLite")
-    assert tool.chosen[1] == ("Which features do you want?", "Auth, Export")
+    assert tool.chosen[1] == ("Which features do you want?", "Auth\nExport")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
