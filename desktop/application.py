@@ -164,10 +164,11 @@ class Application(QObject):
         self._hooks.listen(self.report.emit)
         signals = SignalWatcher(lambda number: self._stop.set())
         self._build()
+        # At once: what fails while the window comes up is told, too.
+        self.report.connect(self._on_report)
         self.window.show()
         await self._painted()
         log.info("Handraise %s: the window is there after %.2f s", __version__, time.perf_counter() - started)
-        self.report.connect(self._on_report)
         try:
             self._begin(left_by_crash)
             if self.smoke_test:

@@ -150,7 +150,7 @@ def test_noise_unknown_messages_and_broken_lines_harm_nothing(desk: Desk, window
 
 
 def test_a_flood_leaves_the_window_responsive(desk: Desk, window: MainWindow) -> None:
-    desk.stand_in([{"flood": 3_000_000, "deltas": True}, {"text": "dry again"}])
+    desk.stand_in([{"flood": 400_000, "deltas": True}, {"text": "dry again"}])
 
     async def story() -> None:
         opened = await open_until(desk, window, "running")

@@ -281,6 +281,8 @@ def test_a_plan_is_found_wherever_the_cli_put_it(desk: Desk, window: MainWindow)
 
 
 def test_a_large_paste_keeps_the_window_alive_and_arrives_whole(desk: Desk, window: MainWindow) -> None:
+    desk.stand_in([{"text": "much"}])
+
     async def story() -> None:
         opened = window.open_folder(desk.folder)
         await desk.until(lambda: opened.phase == "running")
