@@ -75,6 +75,11 @@ def start_failed(error: object, detail: str = "") -> Notice:
     return Notice("start", "bad", said(error), detail, (TRY_AGAIN, CHOOSE_CLAUDE), can_dismiss=False)
 
 
+def start_broke(detail: str) -> Notice:
+    """The start failed in a way that nobody foresaw."""
+    return Notice("start", "bad", sentence("Claude could not be started."), detail, (TRY_AGAIN, CHOOSE_CLAUDE))
+
+
 def folder_gone(folder: Path) -> Notice:
     """The conversation's folder is not there (any more)."""
     text = sentence("The folder {folder} is not there, so Claude cannot work in it. Put it back, or choose another.",

@@ -235,10 +235,9 @@ class OpenConversation(QObject):
         loop.spawn(self._restart(), "restarting Claude")
 
     async def _restart(self) -> None:
-        if self.runner.is_under_way:
-            await self.runner.stop_for_restart()
-            self.texts.lose_what_was_sent()
-        await self._start()
+        # Overtaken by another restart while the old CLI was ending: that one starts the new CLI.
+        if not self.runner.is_under_way or await self.runner.stop_for_restart():
+            await self._start()
 
     def start_anew(self) -> None:
         """Go on without what Claude had not saved: a new conversation in the same folder, under the same text."""
@@ -261,13 +260,12 @@ class OpenConversation(QObject):
         self.runner.resume.forget()
         self.clear_notices("start")
         self.state_changed.emit()
-        await self._start()
+        await self._restart()
 
     async def close(self) -> None:
         """End the CLI in an orderly way; what was typed stays on the disk."""
         self.texts.save()
         await self.runner.close()
-        self.texts.lose_what_was_sent()
         self.texts.save()
 
     def _flush(self) -> None:
@@ -298,6 +296,8 @@ class OpenConversation(QObject):
             if change.kind == "item_added" and isinstance(self.conversation.item(change.id), TurnEndItem):
                 self.runner.resume.prove(self.conversation.session_id)
                 self.unseen = True
+            elif change.kind == "items_reset":
+                self.runner.resume.cleared(self.conversation.session_id)
             elif change.kind == "pending_removed":
                 self._on_request_gone(change)
         settled = self.texts.outbox.settle(self.conversation.items, exited=exited)
@@ -319,9 +319,9 @@ class OpenConversation(QObject):
         self.texts.recover(text)
 
     def _on_exit(self) -> None:
+        unsent = self.texts.lose_what_was_sent() or bool(self.texts.outbox.messages)
         if self.phase != "running" or self.session is None:
             return
-        unsent = self.texts.lose_what_was_sent() or bool(self.texts.outbox.messages)
         ended = self.session.exit
         self.runner.ended()
         self.add_notice(notices.exited(ended, unsent=unsent))

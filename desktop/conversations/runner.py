@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,10 +55,11 @@ class Resume:
     def __init__(self, session_id: str = "") -> None:
         self.proved = session_id
         self.hoped = ""
+        self._given_up = ""
 
     def seen(self, session_id: str) -> None:
         """The CLI names its session."""
-        if session_id and session_id != self.proved:
+        if session_id and session_id not in (self.proved, self._given_up):
             self.hoped = session_id
 
     def prove(self, session_id: str) -> None:
@@ -66,8 +68,14 @@ class Resume:
             self.proved, self.hoped = session_id, ""
 
     def forget(self) -> None:
-        """Nothing of it was saved."""
+        """Nothing of it was saved, or it is not wanted any more. The id may still be named until the next one is."""
+        self._given_up = self.hoped or self.proved
         self.proved = self.hoped = ""
+
+    def cleared(self, session_id: str) -> None:
+        """The conversation was cleared: a restart must not bring back what was said before."""
+        self.forget()
+        self.seen(session_id)
 
     def candidates(self) -> list[str]:
         """What to try, in this order. Without a proved id the hoped one may have been saved after all."""
@@ -137,20 +145,30 @@ class Runner:
         started = False
         self._set_phase("starting")
         try:
-            if await self._folder_is_fit(generation):
-                await self._places.enter(place, self._on_queue)
-                if generation == self._generation:
-                    self._set_phase("starting")
-                    started = await self._start_in_a_place(generation)
+            started = await self._start(generation, place)
+        except Exception as error:  # whatever it is: "starting" must not be the last word
+            loop.report(error, "starting Claude")
+            self._fail(generation, notices.start_broke(str(error)))
         finally:
             if not started:
                 self._places.leave(place)
         return started
 
+    async def _start(self, generation: int, place: object) -> bool:
+        """Every `await` may see the start overtaken, by a close or another start: then the generation is another."""
+        await self._close_session()  # one CLI at a time: the one before may still be ending
+        if generation != self._generation or not await self._folder_is_fit(generation):
+            return False
+        await self._places.enter(place, self._on_queue)
+        if generation != self._generation:
+            return False
+        self._set_phase("starting")
+        return await self._start_in_a_place(generation)
+
     async def _start_in_a_place(self, generation: int) -> bool:
         try:
             self.prepared = await self._surroundings.prepare()
-            await self._start_session(self.prepared)
+            started = await self._start_session(self.prepared, generation)
         except cli.ClaudeNotFound as error:
             self._fail(generation, notices.claude_missing(error))
         except cli.ClaudeBroken as error:
@@ -161,19 +179,19 @@ class Runner:
             self._surroundings.forget()
             self._fail(generation, notices.start_failed(error, error.detail or self._stderr_tail()))
         else:
-            if generation == self._generation:
+            if started:
                 self._set_phase("running")
                 self._say_version(self.prepared)
-                return True
-            await self._close_session()
+            return started
         return False
 
     async def _folder_is_fit(self, generation: int) -> bool:
-        if not await loop.on_thread(self.folder.is_dir):
+        # Not `Path.is_dir`: it raises for a network drive that does not answer.
+        if not await loop.on_thread(os.path.isdir, self.folder):
             self._fail(generation, notices.folder_gone(self.folder))
             return False
         if self._settings.trusts(self.folder):
-            return True
+            return generation == self._generation
         files = await loop.on_thread(own_settings, self.folder, self._surroundings.environ)
         if files and generation == self._generation:
             self._set_phase("untrusted")
@@ -181,22 +199,16 @@ class Runner:
             return False
         return generation == self._generation
 
-    async def _start_session(self, prepared: Prepared) -> None:
-        """One session, or one for each saved id that may be continued; raises what the last one raised."""
+    async def _start_session(self, prepared: Prepared, generation: int) -> bool:
+        """One session, or one for each saved id that may be continued; raises what the last one raised.
+
+        False when the start was overtaken meanwhile: then none of them runs.
+        """
         candidates: list[str | None] = [*self.resume.candidates()] or [None]
         for place, session_id in enumerate(candidates):
-            # An approved plan changes the mode, too; what was in force goes on.
-            mode = self.conversation.permission_mode or self.choices.mode
-            session = Session(
-                SessionOptions(
-                    argv=prepared.claude.argv, cwd=self.folder, env=prepared.environment.env,
-                    model=self.choices.model, permission_mode=mode, resume=session_id,
-                    handshake_timeout=self.handshake_timeout,
-                ),
-                conversation=self.conversation, on_changes=self._on_changes, run_thread=run_qthread,
-                log=wire_log(self._surroundings.environ),
-            )  # fmt: skip
-            self.session = session
+            if generation != self._generation:
+                break
+            session = self.session = self._session(prepared, session_id)
             try:
                 await session.start()
             except SessionError as error:
@@ -206,7 +218,24 @@ class Runner:
                 if place == len(candidates) - 1:
                     raise NotSavedError from error
             else:
-                return
+                if generation == self._generation:
+                    return True
+                await session.close()
+                break
+        return False
+
+    def _session(self, prepared: Prepared, resume: str | None) -> Session:
+        # An approved plan changes the mode, too; what was in force goes on.
+        mode = self.conversation.permission_mode or self.choices.mode
+        options = SessionOptions(
+            argv=prepared.claude.argv, cwd=self.folder, env=prepared.environment.env,
+            model=self.choices.model, permission_mode=mode, resume=resume,
+            handshake_timeout=self.handshake_timeout,
+        )  # fmt: skip
+        return Session(
+            options, conversation=self.conversation, on_changes=self._on_changes, run_thread=run_qthread,
+            log=wire_log(self._surroundings.environ),
+        )  # fmt: skip
 
     def _nothing_saved(self, error: SessionError) -> bool:
         return NO_CONVERSATION in str(error) or NO_CONVERSATION in self._stderr_tail()
@@ -231,10 +260,14 @@ class Runner:
         finally:
             self._places.leave(place)
 
-    async def stop_for_restart(self) -> None:
-        """End the CLI so that `start` can follow."""
+    async def stop_for_restart(self) -> bool:
+        """End the CLI so that `start` can follow. False when another start or close has come in between."""
+        generation = self._generation + 1
         await self.close()
+        if generation != self._generation:
+            return False
         self._set_phase("exited")
+        return True
 
     async def _close_session(self) -> None:
         if self.session is not None:

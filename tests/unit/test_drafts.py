@@ -145,6 +145,23 @@ def test_without_a_proved_id_the_hoped_one_is_tried() -> None:
     assert resume.candidates() == []
 
 
+def test_an_id_that_was_given_up_is_not_hoped_for_again_though_it_is_still_the_one_that_is_named() -> None:
+    resume = Resume("old")
+    resume.forget()
+    resume.seen("old")
+    assert resume.candidates() == []
+    resume.seen("next")
+    assert resume.candidates() == ["next"]
+
+
+def test_of_a_cleared_conversation_only_what_comes_after_is_gone_on_with() -> None:
+    resume = Resume("before")
+    resume.cleared("after")
+    assert resume.candidates() == ["after"]
+    resume.cleared("after")
+    assert resume.candidates() == []
+
+
 # Trust
 
 
