@@ -86,6 +86,12 @@ class TranscriptList(RowList):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
+        try:
+            self._paint_rows(painter, event)
+        finally:
+            painter.end()  # a painter that an exception leaves open ends the whole process
+
+    def _paint_rows(self, painter: QPainter, event: QPaintEvent) -> None:
         painter.setClipRegion(event.region())
         painter.fillRect(event.rect(), theme.role("background"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
