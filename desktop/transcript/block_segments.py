@@ -43,8 +43,7 @@ def segment_of(block: Block, previous: Segment | None, before_it: Block | None =
 def _segment_of(block: Block, previous: Segment | None) -> Segment:
     if block.kind == "code":
         before = previous if isinstance(previous, CodeSegment) and block.part else None
-        return CodeSegment(block.code, block.language, path=block.path, before=before, part=block.part,
-                           broken=block.broken)
+        return CodeSegment(block.code, block.language, path=block.path, before=before, part=block.part)
     if block.kind == "table":
         first = previous if isinstance(previous, TableSegment) and block.part else None
         return TableSegment(block, first)
@@ -159,12 +158,11 @@ class CodeSegment(Segment):
 
     def __init__(
         self, code: str, language: str = "", *, path: str = "", before: CodeSegment | None = None, part: int = 0,
-        broken: bool = True,
     ) -> None:
         super().__init__()
         self._path = path
         self.indent = indent_of(path)
-        self.code, self.language, self.part_number, self.broken = code, language, part, broken
+        self.code, self.language, self.part_number = code, language, part
         self._before = before
         self._after: State | None = None
         self._parts: list[Part] = []

@@ -13,20 +13,19 @@ from collections.abc import Sequence
 from markdown_it.token import Token
 
 from desktop.transcript.blocks import (
-    LIMITS,
     Block,
     Leaf,
-    Limits,
     References,
     Resume,
     blocks_of_leaf,
+    joint_of,
     leaf_cuts,
     leaves,
-    paragraph_cuts,
     parse,
+    parse_on,
     reread,
-    split_code,
 )
+from desktop.transcript.cuts import LIMITS, Limits, paragraph_cuts, split_code
 
 SLICE = 1600
 """Characters that are parsed at a time at most, when much text comes at once."""
@@ -125,9 +124,8 @@ class BlockStream:
         return rest[:end], True
 
     def _read_tail(self) -> list[Block]:
-        text = self._resume.prefix + self._resume.glue + self._rest
         references = dict(self._references)
-        found = list(leaves(parse(text, references), self._resume))
+        found = list(leaves(parse_on(self._resume, self._rest, references, self._limits), self._resume))
         return self._make(found, references)
 
     def _make(self, found: Sequence[Leaf], references: References) -> list[Block]:
@@ -141,7 +139,7 @@ class BlockStream:
     def _settle(self, text: str) -> bool:
         """Settle what is sure in these complete lines. Returns whether anything was."""
         source = self._resume.prefix + self._resume.glue + text
-        found = list(leaves(parse(source, dict(self._references)), self._resume))
+        found = list(leaves(parse_on(self._resume, text, dict(self._references), self._limits), self._resume))
         if len(found) <= self._resume.skip:
             return False
         reader = _Source(source, found, self._limits, self._resume)
@@ -168,9 +166,9 @@ class BlockStream:
 
     def _fits(self, resume: Resume, rest: str, last: Leaf) -> bool:
         """Whether the parser comes back to the same place. An exotic container is better read again than wrong."""
-        if not resume.prefix and not resume.glue:
+        if not (resume.prefix or resume.glue or resume.part) and rest[:1] not in " \t":
             return True
-        found = list(leaves(parse(resume.prefix + resume.glue + rest, {}), resume))
+        found = list(leaves(parse_on(resume, rest, {}, self._limits), resume))
         if len(found) <= resume.skip:
             return False
         leaf = found[resume.skip]
@@ -183,7 +181,7 @@ class BlockStream:
         if "]:" not in settled:
             return
         known = set(self._references)
-        parse(settled, self._references)
+        parse(settled, self._references, self._limits)
         fresh = [label.lower() for label in self._references if label not in known]
         if not fresh:
             return
@@ -242,13 +240,15 @@ class _Source:
         if leaf.kind == "table":
             return self._inside_table(leaf, keep)
         cuts = self._word_cuts(leaf) if leaf.kind != "rule" else []
-        resume = self._resume_in(leaf.containers, leaf, len(leaf.items), glued=True) if cuts else None
+        before = leaf.token.content[: cuts[-1]] if cuts else ""
+        line = leaf.first + before.count("\n")
+        # A line of its own brings its containers' marks along, unless it left them out, as a lazy continuation may.
+        glued = not before.endswith("\n") or self._content(leaf.containers, line) is None
+        resume = self._resume_in(leaf.containers, leaf, len(leaf.items), glued=glued) if cuts else None
         if resume is None:
             return None
-        content = leaf.token.content
-        resume.part = len(cuts)
-        gap = content[: cuts[-1]]
-        resume.broken = "\n" in gap[len(gap.rstrip(" \t\n")) :]
+        resume.part, resume.words = len(cuts), True
+        resume.joint = joint_of(before[len(before.rstrip(" \t\n")) :])
         offset = self._offset(leaf, cuts[-1], 0)
         return (offset, keep, resume) if offset is not None else None
 
@@ -257,7 +257,7 @@ class _Source:
         cuts = leaf_cuts(leaf, self._limits)
         content = leaf.token.content
         begin = content.rfind("\n") + 1
-        if cuts and "|" in content[begin:] and len(content) - begin <= self._limits.paragraph:
+        if cuts and "|" in content[begin:] and len(content[begin:].strip()) <= self._limits.paragraph:
             cuts = paragraph_cuts(content[: max(begin - 1, 0)], self._limits)
         return cuts
 
@@ -279,7 +279,7 @@ class _Source:
             resume.prefix += outer + self._fence(leaf) + "\n"
         elif middle:
             resume.glue += "    "
-        resume.part, resume.broken = len(chunks) - 1, not middle
+        resume.part, resume.joint = len(chunks) - 1, "" if middle else "\n"
         offset = self._offset(leaf, start, 1 if fence else 0)
         return (offset, keep, resume) if offset is not None else None
 
@@ -337,7 +337,8 @@ class _Source:
         for token, mark in zip(containers, marks, strict=True):
             opened += f"{token.info}{token.markup}".ljust(len(mark)) if _is_item(token) else "> "
         blank = "".join(marks).rstrip()
-        return Resume(f"{opened}x\n{blank}\n", glue, ordinals, skip=1)
+        # Each item that opens gives a block of its own: the outer ones an empty one, the last one the `x`.
+        return Resume(f"{opened}x\n{blank}\n", glue, ordinals, skip=sum(map(_is_item, containers)))
 
     def _marks(self, containers: Sequence[Token], line: int) -> list[str] | None:
         """What a line begins with to stay inside these containers, one string a container."""

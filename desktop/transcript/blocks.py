@@ -12,36 +12,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
+from desktop.transcript.cuts import LIMITS, Limits, paragraph_cuts, split_code
 from desktop.transcript.inline import Inline, inline_from_tokens
 
 BlockKind = Literal["paragraph", "heading", "code", "table", "rule"]
 Marker = tuple[int, str]
 _TASK = re.compile(r"\[([ xX])\][ \t]+")
 _MARKED = re.compile(r"[\\`*_~\[\]<&\n]|://")
-_WORD_AFTER = re.compile(r"(?<=\s)[^\W\d_]")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Where long blocks are cut. All cuts depend only on what was written before them, never on when it came.
-
-    Attributes:
-        code_lines, code_chars: a chunk of code ends with the line that reaches one of them.
-        table_rows: rows of a table chunk.
-        paragraph: characters after which a paragraph goes on as a block of its own.
-        deep: characters of unfinished text from which the cut is looked for inside quotes and list items too.
-    """
-
-    code_lines: int = 20
-    code_chars: int = 1600
-    table_rows: int = 12
-    paragraph: int = 3000
-    deep: int = 3000
-
-
-LIMITS = Limits()
 NO_WORDS = Inline()
 
 
@@ -56,7 +38,7 @@ class Block:
         inline, source: the words of a paragraph or heading, and the Markdown they came from.
         language, code: of a code block; `code` has no line break at its end.
         part: 0, or which continuation of a code block, table or paragraph that was cut.
-        broken: for a continuation: whether a line break stood at the cut.
+        joint: for a continuation: what stood at the cut: a line break, a space or nothing.
         rows, cells: of a table, as words and as the Markdown they came from; the first row of part 0 is the header.
         aligns: of a table's columns: "left", "center", "right" or "".
     """
@@ -70,7 +52,7 @@ class Block:
     language: str = ""
     code: str = ""
     part: int = 0
-    broken: bool = True
+    joint: str = "\n"
     rows: tuple[tuple[Inline, ...], ...] = ()
     cells: tuple[tuple[str, ...], ...] = ()
     aligns: tuple[str, ...] = ()
@@ -91,7 +73,7 @@ def plain_text(blocks: Sequence[Block]) -> str:
 def separator(previous: Block, block: Block) -> str:
     """What stands between two blocks in copied text."""
     if block.part and block.kind == previous.kind:
-        return "\n" if block.broken else ""
+        return block.joint
     if block.markers and previous.path and "l" in block.path:
         return "\n"
     return "\n\n"
@@ -120,8 +102,9 @@ class Resume:
         ordinals: numbers of the first list items that open, one a list level.
         skip: how many blocks at the start only stand for the prefix.
         part: of the first block, when it is a continuation.
-        broken: of the first block, when it is a continuation.
+        joint: of the first block, when it is a continuation.
         rows: rows at the start of the first table that only stand for the prefix.
+        words: whether the first block goes on with words, which then are no table's header.
     """
 
     prefix: str = ""
@@ -129,8 +112,9 @@ class Resume:
     ordinals: tuple[int, ...] = ()
     skip: int = 0
     part: int = 0
-    broken: bool = True
+    joint: str = "\n"
     rows: int = 0
+    words: bool = False
 
 
 @dataclass(slots=True)
@@ -160,14 +144,30 @@ def _new_parser() -> MarkdownIt:
     return parser
 
 
+def _short_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A table, unless its header is longer than a paragraph may be: such a line was settled as words already."""
+    if start == state.env["words"]:
+        return False
+    line = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    return len(line.strip()) <= state.env["longest"] and table(state, start, end, silent)
+
+
 _inline_parser = _new_parser()
 _block_parser = _new_parser()
 _block_parser.disable(["inline"])  # words are read block by block, after long ones were cut
+_block_parser.block.ruler.at("table", _short_table, {"alt": ["paragraph", "reference"]})
 
 
-def parse(text: str, references: References) -> list[Token]:
+def parse(text: str, references: References, limits: Limits = LIMITS) -> list[Token]:
     """The block tokens of a text. Link definitions in it are added to `references`. Never raises."""
-    return _block_parser.parse(text, {"references": references})
+    return _block_parser.parse(text, {"references": references, "longest": limits.paragraph, "words": -1})
+
+
+def parse_on(resume: Resume, text: str, references: References, limits: Limits) -> list[Token]:
+    """The block tokens of a text that goes on in the middle of a block."""
+    words = resume.prefix.count("\n") if resume.words else -1
+    source = resume.prefix + resume.glue + text
+    return _block_parser.parse(source, {"references": references, "longest": limits.paragraph, "words": words})
 
 
 def parse_words(source: str, references: References) -> Inline:
@@ -306,51 +306,13 @@ def _code_blocks(leaf: Leaf, limits: Limits, resume: Resume) -> list[Block]:
     else:
         text = text.rstrip("\n")
     made: list[Block] = []
-    broken = resume.broken
+    joint = resume.joint
     for piece, ended in split_code(text, limits, indented=leaf.token.type == "code_block"):
         markers = leaf.markers if not made else ()
-        made.append(Block("code", leaf.path, markers, language=language, code=piece, part=part, broken=broken))
+        made.append(Block("code", leaf.path, markers, language=language, code=piece, part=part, joint=joint))
         part += 1
-        broken = ended
+        joint = "\n" if ended else ""
     return made
-
-
-def split_code(text: str, limits: Limits, *, indented: bool = False) -> list[tuple[str, bool]]:
-    """Code in chunks: (text without its last line break, whether a line break stood at its end).
-
-    Each chunk depends only on the text after the chunk before it, so a chunk can be taken off the front at any time.
-    """
-    chunks: list[tuple[str, bool]] = []
-    at, lines, start = 0, 0, 0
-    while True:
-        end = text.find("\n", at)
-        stop = len(text) if end < 0 else end
-        if stop - start > limits.code_chars and at == start:
-            cut = safe_cut(text, start + limits.code_chars, stop)
-            if cut:
-                chunks.append((text[start:cut], False))
-                start = at = cut
-                lines = 0
-                continue
-        if end < 0:
-            break
-        lines += 1
-        at = end + 1
-        full = lines >= limits.code_lines or at - start > limits.code_chars
-        if full and not (indented and text[at : at + 1] in ("", "\n", " ", "\t")):
-            chunks.append((text[start:end], True))
-            start, lines = at, 0
-    chunks.append((text[start:], True))
-    return chunks
-
-
-def safe_cut(text: str, at: int, stop: int) -> int:
-    """The first place from `at` in one line where what follows cannot be taken for a fence or an indent. 0: none."""
-    while at < stop:
-        if text[at] not in " \t`~":
-            return at
-        at += 1
-    return 0
 
 
 def _table_blocks(leaf: Leaf, references: References, limits: Limits, resume: Resume) -> list[Block]:
@@ -371,7 +333,7 @@ def _word_blocks(leaf: Leaf, references: References, limits: Limits, resume: Res
     level = int(leaf.token.meta.get("heading", 0))
     content, markers = leaf.token.content, leaf.markers
     cuts = leaf_cuts(leaf, limits)
-    part, broken = resume.part, resume.broken
+    part, joint = resume.part, resume.joint
     made: list[Block] = []
     for start, end in zip((0, *cuts), (*cuts, len(content)), strict=True):
         last = end == len(content)
@@ -383,10 +345,10 @@ def _word_blocks(leaf: Leaf, references: References, limits: Limits, resume: Res
         kind: BlockKind = "heading" if level and last else "paragraph"
         made.append(Block(
             kind, leaf.path, () if start else markers, level if last else 0, parse_words(words, references), words,
-            part=part, broken=broken,
+            part=part, joint=joint,
         ))
         part += 1
-        broken = "\n" in gap
+        joint = joint_of(gap)
     return made
 
 
@@ -397,6 +359,11 @@ def leaf_cuts(leaf: Leaf, limits: Limits) -> list[int]:
     return paragraph_cuts(leaf.token.content, limits)
 
 
+def joint_of(gap: str) -> str:
+    """What the white space at a cut comes to."""
+    return "\n" if "\n" in gap else gap[:1]
+
+
 def _task(words: str, markers: tuple[Marker, ...]) -> tuple[str, tuple[Marker, ...]]:
     """A list item's words without the `[ ]` of a task list, and its marker as a box."""
     match = _TASK.match(words)
@@ -404,41 +371,3 @@ def _task(words: str, markers: tuple[Marker, ...]) -> tuple[str, tuple[Marker, .
         return words, markers
     box = "☐" if match.group(1) == " " else "☑"
     return words[match.end() :], (*markers[:-1], (markers[-1][0], box))
-
-
-def paragraph_cuts(content: str, limits: Limits) -> list[int]:
-    """Where a very long paragraph is cut, as offsets. Each cut depends only on the text before it.
-
-    What follows a cut begins with a letter, since the parser must not take it for a list or a heading.
-    """
-    cuts: list[int] = []
-    start = 0
-    while len(content) - start > limits.paragraph:
-        window = content[start + limits.paragraph // 2 : start + limits.paragraph]
-        cut = _best_cut(window)
-        if not cut:
-            cut = limits.paragraph - limits.paragraph // 2
-            while start + limits.paragraph // 2 + cut < len(content):
-                if content[start + limits.paragraph // 2 + cut].isalpha():
-                    break
-                cut += 1
-            else:
-                break
-        start += limits.paragraph // 2 + cut
-        cuts.append(start)
-    return cuts
-
-
-def _best_cut(window: str) -> int:
-    """The last good place for a cut in a window: after a line, else a sentence, else a space. 0: none."""
-    found = {"line": 0, "sentence": 0, "space": 0}
-    for match in _WORD_AFTER.finditer(window):
-        at = match.start()
-        before = window[:at].rstrip(" \t")[-1:]
-        kind = "line" if before == "\n" else "sentence" if before in ".!?" else "space"
-        found[kind] = at
-    for at in range(len(window) - 1, 0, -1):
-        if window[at - 1] in "。！？" and window[at].isalpha():
-            found["sentence"] = max(found["sentence"], at)
-            break
-    return found["line"] or found["sentence"] or found["space"]

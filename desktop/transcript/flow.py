@@ -144,7 +144,7 @@ class MarkdownRow(Row):
         for number, block in enumerate(self._blocks[first:]):
             if block.kind != "code" or (number and not block.part):
                 break
-            text += ("\n" if number and block.broken else "") + block.code
+            text += (block.joint if number else "") + block.code
         return text
 
     def join(self, before: int, after: int) -> str:

@@ -22,7 +22,19 @@ from desktop import theme
 from desktop.transcript.block_stream import read_blocks
 from desktop.transcript.blocks import Block, plain_text
 from desktop.transcript.highlight import START, State, colour, read_parts
-from desktop.transcript.inline import BOLD, CODE, ITALIC, LINK, SOFT, STRIKE, Inline, Span, link_kind, link_path
+from desktop.transcript.inline import (
+    BOLD,
+    CODE,
+    ITALIC,
+    LINK,
+    SOFT,
+    STRIKE,
+    Inline,
+    Span,
+    link_kind,
+    link_path,
+    utf16_length,
+)
 from desktop.translations import tr
 
 HEADING_SIZES = {1: 20.0, 2: 17.0, 3: 15.0}
@@ -167,7 +179,7 @@ class _DocumentWriter:
             form.setTopMargin(theme.px(6) if not block.part and number == 0 else 0)
             form.setBottomMargin(theme.px(6) if last and number == len(lines) - 1 else 0)
             self._block(form)
-            length = len(line.encode("utf-16-le")) // 2
+            length = utf16_length(line)
             self._code_line(line, at, starts)
             at += length + 1
 
