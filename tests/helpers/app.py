@@ -19,6 +19,7 @@ import pytest
 from desktop import application
 from desktop.conversations import OpenConversation
 from protocol.conversation import Conversation, NoticeItem, TextItem
+from protocol.session import Session
 from tests.helpers.person import Person
 from tests.helpers.pictures import save_pictures
 from tests.helpers.real_cli import RealCli
@@ -30,7 +31,8 @@ Scenario = Callable[[Person], Awaitable[None]]
 
 def app_environment(cli: RealCli, folder: Path) -> dict[str, str]:
     """What the app finds in its environment: the CLI's clean world, and folders of its own below `folder`."""
-    return cli.env | {
+    screen = {name: os.environ[name] for name in ("DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY") if name in os.environ}
+    return cli.env | screen | {
         "HANDRAISE_CLAUDE": json.dumps(cli.argv),
         "HANDRAISE_CONFIG_DIR": str(folder / "config"),
         "HANDRAISE_DATA_DIR": str(folder / "data"),
@@ -74,11 +76,13 @@ class Play:
             self.stage.running = running
         try:
             await person.sees("mainWindow")
+            await person.sees("composer")
             # pytest's own deadline raises inside whatever Qt calls at that moment, which swallows it.
             async with asyncio.timeout(SCENARIO_SECONDS):
                 await self.scenario(person)
             if self.stage is not None:
                 self.stage.seen_text = person.visible_text()
+                self.stage.sessions = [opened.session for opened in running.conversations if opened.session is not None]
         except BaseException as problem:
             self.problem = problem
             save_pictures(os.environ.get("PYTEST_CURRENT_TEST", "a scenario"))
@@ -99,6 +103,7 @@ class AppUnderTest:
         cli: what it runs.
         env: the environment that the app is given; a test may add to it before `run`.
         seen_text: everything that could be read in the window at the end of the scenario.
+        sessions: what ran at the end of the scenario.
     """
 
     def __init__(self, cli: RealCli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +111,7 @@ class AppUnderTest:
         self.folder = folder
         self.env = app_environment(cli, folder)
         self.seen_text = ""
+        self.sessions: list[Session] = []
         self._monkeypatch = monkeypatch
         self.running: application.Application | None = None
 
@@ -181,6 +187,10 @@ class AppUnderTest:
         return any(server.get("status") == "connected" for server in status.get("mcpServers", []))
 
     # What it left
+
+    def stderr_text(self) -> str:
+        """What the CLIs wrote to stderr last."""
+        return "\n".join(session.exit.stderr_tail for session in self.sessions if session.exit is not None)
 
     def log_text(self) -> str:
         path = self.folder / "handraise.log"

@@ -45,7 +45,9 @@ class TestEveryPinnedCli:
         assert '"Which database should we use?"="SQLite"' in result.text
         assert '"Which features do you want?"=""Search, full text", Export"' in result.text
         assert model.unscripted == []
-        for text in (app.log_text(), app.seen_text, *(request.everything for request in model.requests)):
+        assert [session.exit is not None for session in app.sessions] == [True]
+        traffic = [request.everything for request in model.requests]
+        for text in (app.log_text(), app.stderr_text(), app.seen_text, *traffic):
             assert "ZodError" not in text
             assert "invalid permission result" not in text.lower()
 
