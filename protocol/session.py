@@ -99,7 +99,7 @@ class Session:
         self._ours = OwnRequests()
         self._changes: list[Change] = []
         self._seen_json = False
-        self._reasons: list[str] = []
+        self._reason = ""  # what was said instead of a handshake: text that is no JSON, the errors of an early result
         self._eof_at: float | None = None
         self._watching: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[Exit] | None = None
@@ -179,7 +179,7 @@ class Session:
         except RequestRefused as error:
             raise failure("refused", error.error) from error
         except TimeoutError:
-            reason = self._reason() or self._tail.text()
+            reason = self._reason or self._tail.text()
             raise failure("silent at start", reason, seconds=f"{self.options.handshake_timeout:g}") from None
         self.initialize_reply = parse_initialize_reply(reply)
         self._ready = True
@@ -354,12 +354,14 @@ class Session:
         if isinstance(line, DamagedLine):
             self._log("out", {"damaged": line.kind, "text": line.text, "size": line.size})
             if not self._seen_json:
-                self._reasons.append(line.text)
+                self._keep_reason(line.text)
             self._changes += self.conversation.apply_damage(line, self._clock())
             return
         self._seen_json = True
         self._log("out", line.value)
         message = parse_message(line.value)
+        if isinstance(message, ControlRequest):
+            self._tell()  # an id can come again: first everybody knows that the request before it is gone
         self._changes += self.conversation.apply(message, self._clock())
         if isinstance(message, ControlResponse):
             if not self._ours.settle(message):
@@ -367,19 +369,19 @@ class Session:
         elif isinstance(message, ControlRequest) and isinstance(message.request, UnknownRequest):
             self._refuse_unknown(message.request_id, message.request)
         elif isinstance(message, ResultMessage) and not self._ready:
-            self._reasons += message.errors  # such as "No conversation found with session ID …"
+            self._keep_reason("\n".join(message.errors))  # such as "No conversation found with session ID …"
 
     def _refuse_unknown(self, request_id: str, request: UnknownRequest) -> None:
         """The CLI waits for every request; the one exception is a dialog of a kind that was not declared."""
         if request.subtype != "request_user_dialog":
             self._write(requests.error(request_id, f"Unsupported control request subtype: {request.subtype}"))
 
-    def _reason(self) -> str:
-        """What was said instead of a handshake: text that is no JSON, or the errors of an early result."""
-        return "\n".join(self._reasons)[:_REASON_CHARACTERS]
+    def _keep_reason(self, text: str) -> None:
+        if len(self._reason) < _REASON_CHARACTERS:
+            self._reason = f"{self._reason}\n{text}".strip("\n")[:_REASON_CHARACTERS]
 
     def _ended_error(self, end: Exit) -> SessionError:
-        detail = self._reason() or end.stderr_tail[-_REASON_CHARACTERS:]
+        detail = self._reason or end.stderr_tail[-_REASON_CHARACTERS:]
         return SessionError(str(end), detail) if end.code is None else failure("exited", detail, code=end.code)
 
     # Plumbing

@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import psutil
 import pytest
 
 from protocol import permissions, requests
+from protocol.conversation import Change
 from protocol.incoming import Incoming
 from protocol.options import SessionOptions
 from protocol.session import RequestRefused, Session, SessionError, UsageError
@@ -124,6 +127,29 @@ class TestStart:
             assert peer.session.exit is not None
 
         run(test())
+
+    def test_a_program_that_prints_for_ever_instead_of_a_handshake_does_not_fill_the_memory(
+        self, tmp_path: Path
+    ) -> None:
+        script = "write(b'banner 1\\n' + b'yes\\n' * 120_000 + b'done\\n'); time.sleep(60)"
+
+        async def test() -> None:
+            peer = Peer(tmp_path, script, handshake_timeout=80.0)
+            peer.session._wire_log = None  # this test's own, which would keep every line
+            start = asyncio.create_task(peer.session.start())
+            while peer.conversation.damaged < 120_002:
+                await asyncio.sleep(0.05)
+            held = tracemalloc.get_traced_memory()[0]
+            await peer.session.close()
+            with pytest.raises(SessionError):
+                await start
+            assert held < 4_000_000
+
+        tracemalloc.start()
+        try:
+            run(test(), 100)
+        finally:
+            tracemalloc.stop()
 
     def test_a_start_that_is_cancelled_leaves_no_process(self, tmp_path: Path) -> None:
         async def test() -> None:
@@ -317,6 +343,41 @@ class TestTheirRequests:
                 assert not peer.session.answer("r1", permissions.allow({}))
             assert peer.heard("control_response") == []
             assert ("pending_removed", "r1", "withdrawn") in [(c.kind, c.id, c.reason) for c in peer.changes]
+
+        run(test())
+
+    def test_a_new_request_with_the_id_of_one_that_was_taken_back_is_told_after_that_one_is_gone(
+        self, tmp_path: Path
+    ) -> None:
+        script = """
+            shake()
+            ask("r1", input={"command": "ls"})
+            read()
+            request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "rm -rf ~"}, "tool_use_id": "t2"}
+            write(b"".join(json.dumps(message).encode() + b"\\n" for message in [
+                {"type": "control_cancel_request", "request_id": "r1"},
+                {"type": "control_request", "request_id": "r1", "request": request},
+            ]))
+            until_end()
+        """
+
+        async def test() -> None:
+            peer = Peer(tmp_path, script)
+            seen: list[list[str]] = []
+            listen = peer.session._on_changes
+
+            def look(changes: Sequence[Change]) -> None:
+                if any(change.kind == "pending_removed" for change in changes):
+                    seen.append([pending.request_id for pending in peer.conversation.pending.values()])
+                listen(changes)
+
+            peer.session._on_changes = look
+            async with peer:
+                await peer.until_pending("r1")
+                peer.session.send("go on")
+                await peer.until(lambda: "rm -rf ~" in str(peer.conversation.pending["r1"].request))
+            # A view that looks when it is told that the first is gone must not find the second under its id.
+            assert seen[0] == []
 
         run(test())
 
