@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QImage, QResizeEvent
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop import theme
@@ -99,6 +99,7 @@ class Composer(QFrame):
 
     def _connect(self) -> None:
         self.editor.submitted.connect(self.submit)
+        self.editor.resized.connect(lambda: self.editor.setPlaceholderText(self._placeholder()))
         self.editor.textChanged.connect(self._on_text_changed)
         self.editor.cursorPositionChanged.connect(self._complete)
         self.editor.older_wanted.connect(lambda: self._walk(self.history.older(self.editor.toPlainText())))
@@ -232,10 +233,6 @@ class Composer(QFrame):
         if self._busy:
             return tr("Message Claude. It is read as soon as Claude can.")
         return tr("Message Claude")
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.editor.setPlaceholderText(self._placeholder())
 
     def _refresh_switch(self) -> None:
         words = tr("Queue instead") if self._use == "reply" else tr("Make it the reply")

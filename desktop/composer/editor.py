@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QTextCursor
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from desktop import theme
@@ -24,6 +24,7 @@ class Editor(QPlainTextEdit):
         older_wanted, newer_wanted: Up on the first, Down on the last line.
         images_offered: a mime data object's pictures: list of QImage or file path.
         long_text_pasted: a text that is too long for the field.
+        resized: the field is wider or narrower.
     """
 
     submitted = Signal()
@@ -31,6 +32,7 @@ class Editor(QPlainTextEdit):
     newer_wanted = Signal()
     images_offered = Signal(list)
     long_text_pasted = Signal(str)
+    resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,6 +96,11 @@ class Editor(QPlainTextEdit):
             self.long_text_pasted.emit(text)
         elif text:
             self.insertPlainText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.resized.emit()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         self._composing = bool(event.preeditString())

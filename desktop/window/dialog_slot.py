@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,12 @@ from protocol.conversation import PendingRequest, ToolItem
 from protocol.permissions import plan_text
 
 LEAST_TRANSCRIPT = 120
-"""Pixels of the transcript that a request never covers."""
+"""Pixels of the transcript that a request never covers; in a low window a smaller part, see `least_transcript`."""
+
+
+def least_transcript(page_height: int) -> int:
+    """How much of the transcript stays in sight beside a request: less where the request itself would be cut."""
+    return min(LEAST_TRANSCRIPT, max(32, page_height // 4 - 60))
 
 
 class DialogSlot(QWidget):
@@ -183,6 +189,13 @@ class DialogSlot(QWidget):
         head = self._head.sizeHint().height() if not self._head.isHidden() else 0
         return head + self._box_column.sizeHint().height()
 
+    def least_height(self) -> int:
+        """What the shown dialog cannot do without: its questions, one row to scroll in, and its buttons."""
+        dialog = self.shown
+        layout = dialog.layout() if dialog is not None and not dialog.is_moved_out else None
+        head = self._head.sizeHint().height() if not self._head.isHidden() else 0
+        return head + (layout.minimumSize().height() if layout is not None else 0)
+
     def sizeHint(self) -> QSize:
         return QSize(theme.column_width(), self.wanted_height())
 
@@ -208,6 +221,9 @@ def plan_of(opened: OpenConversation, pending: PendingRequest, read: Callable[[s
 
 
 def _read_plan(path: str) -> str | None:
+    """The beginning of a file; None for what is none. A path of the CLI's may be a pipe that nobody writes to."""
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read(1_000_000)

@@ -19,7 +19,7 @@ from desktop.settings import SettingsStore
 from desktop.transcript import TranscriptView
 from desktop.transcript.markdown import open_web_link
 from desktop.widgets import set_role
-from desktop.window.dialog_slot import LEAST_TRANSCRIPT, DialogSlot
+from desktop.window.dialog_slot import DialogSlot, least_transcript
 from desktop.window.notice_bar import NoticeBar
 from protocol.conversation import Change
 
@@ -43,6 +43,8 @@ class ConversationPage(QWidget):
         self._file = ""
         set_role(self, "page")
         self.transcript = TranscriptView(opened.conversation, self)
+        # Qt's own minimum for a scroll area would push a request over the composer in a low window.
+        self.transcript.setMinimumHeight(1)
         self.slot = DialogSlot(opened, self)
         self.notices = NoticeBar(self)
         self.outbox = OutboxBar(self)
@@ -226,8 +228,10 @@ class ConversationPage(QWidget):
         """The request gets the height it wants, as long as some of the transcript stays in sight."""
         if self.slot.shown is None:
             return
-        room = self.height() - self._lower.sizeHint().height() - LEAST_TRANSCRIPT
-        height = max(theme.px(160), min(self.slot.wanted_height(), room))
+        room = self.height() - self._lower.sizeHint().height()
+        height = min(self.slot.wanted_height(), room - least_transcript(self.height()))
+        # In a very low window a request with its buttons comes before the last lines of the transcript.
+        height = max(height, min(self.slot.least_height(), room), 0)
         if height != self.slot.height():
             self.slot.setFixedHeight(height)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from desktop import theme
@@ -64,6 +65,7 @@ class TopBar(QWidget):
         self.setObjectName("topBar")
         self._opened: OpenConversation | None = None
         self._dialog: QFileDialog | None = None
+        self._narrow = False
         self.sidebar_button = button("☰", "sidebarButton", "quiet")
         self.sidebar_button.setAccessibleName(tr("Show the conversations"))
         self.sidebar_button.setToolTip(tr("Show the conversations (Ctrl+B)"))
@@ -131,12 +133,27 @@ class TopBar(QWidget):
 
     def set_narrow(self, narrow: bool) -> None:
         """Whether there is little room: the sidebar's button is there, names, meter and effort make way."""
+        self._narrow = narrow
         self.sidebar_button.setVisible(narrow)
-        for chip in (self.folder_button, self.model, self.mode):
-            chip.set_compact(narrow)
         if narrow:
             self.context.hide()
             self.effort.hide()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the names out where they would cut the values short."""
+        chips = [chip for chip in (self.folder_button, self.model, self.effort, self.mode) if not chip.isHidden()]
+        for chip in chips:
+            chip.set_compact(False)
+        others = [widget for widget in (self.sidebar_button, self.context) if not widget.isHidden()]
+        needed = sum(widget.sizeHint().width() for widget in (*chips, *others))
+        needed += theme.px(16) * 2 + theme.px(8) * (len(chips) + len(others))
+        for chip in chips:
+            chip.set_compact(self._narrow or needed > self.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def choose_folder(self) -> None:
         """Let the person pick a folder."""
