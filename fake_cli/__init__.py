@@ -19,7 +19,8 @@ Scenario files
 
 A JSON object (or just the list of turns):
 
-    {"options": {"pace": 80, "model": "opus", "version": "2.1.332", "harm": {"noise": ""}, …},
+    {"options": {"pace": 80, "model": "opus", "version": "2.1.332", "harm": {"noise": ""},
+                 "replies": {"get_context_usage": {"totalTokens": "many"}}, …},
      "turns": [[…steps…],                                  the next message that no pattern takes
                {"when": "deploy|ship", "once": true, "steps": […]}],   messages in which this pattern is found
      "otherwise": […steps…]}                               everything else; without it, an echo

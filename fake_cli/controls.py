@@ -34,13 +34,19 @@ def handle(session: Session, request_id: str, request: dict[str, Any]) -> None:
         if handler is None:
             subtype = request["subtype"]
             raise RefusedError(f"Unsupported control request subtype: {subtype}", "unsupported_request")
-        response = handler(session, request)
+        response = _told_replies(session).get(request["subtype"]) or handler(session, request)
     except RefusedError as refused:
         reply(session, "error", request_id, refused.body)
         return
     reply(session, "success", request_id, {} if response is None else {"response": response})
     if request["subtype"] == "set_permission_mode":
         session.set_mode(session.mode)
+
+
+def _told_replies(session: Session) -> dict[str, Any]:
+    """What the scenario wants to be answered, by subtype, in place of the truth."""
+    replies: dict[str, Any] = session.options.get("replies") or {}
+    return replies
 
 
 def reply(session: Session, subtype: str, request_id: str, body: dict[str, Any]) -> None:
@@ -64,7 +70,7 @@ def _initialize(session: Session, request_id: str, request: dict[str, Any]) -> N
         "email": "you@example.com", "organization": "Example", "subscriptionType": "Claude Max",
         "tokenSource": "claude.ai", "apiKeySource": "none", "apiProvider": "firstParty",
     }
-    response = facts.initialize_reply(
+    response = _told_replies(session).get("initialize") or facts.initialize_reply(
         version=session.version, mode=session.mode, pid=os.getpid(), account=account,
         commands=session.options.get("commands") or facts.COMMANDS, models=session.models,
     )

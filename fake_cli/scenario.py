@@ -13,7 +13,7 @@ _REFERENCE = re.compile(r"\$\{([A-Za-z_][\w.-]*)(?:\|([^}]*))?\}")
 
 OPTIONS = frozenset((
     "version", "model", "models", "commands", "tools", "capabilities", "account", "mcp_servers", "session_id", "pace",
-    "chunk", "harm", "resume", "context_window",
+    "chunk", "harm", "resume", "context_window", "replies",
 ))
 
 COMMON_ATTRIBUTES = frozenset(("as", "name", "comment"))

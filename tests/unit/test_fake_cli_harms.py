@@ -238,6 +238,13 @@ def test_a_scenario_can_bring_its_own_harms(tmp_path: Path) -> None:
     assert cli.noise == ["hello"]
 
 
+def test_a_scenario_can_have_requests_answered_with_anything(tmp_path: Path) -> None:
+    replies = {"get_context_usage": {"totalTokens": "many"}, "initialize": {"models": "none"}}
+    with FakeCli(scenario=write_scenario(tmp_path, replies=replies)) as cli:
+        assert cli.initialize() == {"models": "none"}
+        assert cli.ask("get_context_usage")["response"] == {"totalTokens": "many"}
+
+
 # Ends
 
 
