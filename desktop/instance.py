@@ -43,7 +43,7 @@ class Wish:
 def server_name(config: Path) -> str:
     """The name of the local socket of a config folder, of this user. Short: a socket's path must be."""
     who = f"{os.getuid() if hasattr(os, 'getuid') else os.environ.get('USERNAME', '')}:{config.absolute()}"
-    return f"handraise-{hashlib.sha256(who.encode()).hexdigest()[:16]}"
+    return f"handraise-{hashlib.sha256(who.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
 class SingleInstance(QObject):

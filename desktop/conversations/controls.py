@@ -16,7 +16,7 @@ from desktop.sentences import Sentence, sentence
 from desktop.settings import SettingsStore
 from protocol import requests
 from protocol.conversation import Change, NoticeItem, TurnEndItem, UserItem
-from protocol.conversation.notices import SIGN_IN
+from protocol.conversation.notices import SIGN_IN, TOO_LONG
 from protocol.process import CREDENTIALS
 from protocol.session import RequestRefused, SessionError
 
@@ -25,7 +25,14 @@ log = logging.getLogger("handraise.conversations")
 SILENCE = 120.0
 """Seconds without a word while Claude, and not a tool, is at work; then the person is told."""
 WATCH_MS = 1000
+MOST = 1e15
+"""No count of tokens is this large."""
 LOOK_SECONDS = 0.5
+
+
+def as_count(value: object) -> int:
+    """A number of things as a CLI tells it, 0 for what can be none."""
+    return int(value) if isinstance(value, (int, float)) and 0 < value < MOST else 0
 
 
 class Controls(QObject):
@@ -40,13 +47,13 @@ class Controls(QObject):
     Signals:
         changed: something here is different.
         noticed(Notice), settled(key): a notice to show, or to put away.
-        signed_out(text): the API refused the login; the text is the message that came to nothing.
+        signed_out(UserItem): the API refused the login; the message that came to nothing.
     """
 
     changed = Signal()
     noticed = Signal(object)
     settled = Signal(str)
-    signed_out = Signal(str)
+    signed_out = Signal(object)
 
     def __init__(
         self,
@@ -89,8 +96,11 @@ class Controls(QObject):
         """Change how hard the model thinks."""
         self._set(
             requests.apply_flag_settings({"effortLevel": level}), sentence("The effort was not changed"),
-            lambda: None, lambda: setattr(self, "effort", level),
+            lambda: None, lambda: self._on_effort(level),
         )  # fmt: skip
+
+    def _on_effort(self, level: str) -> None:
+        self.effort = self._runner.choices.effort = level
 
     def _set(
         self,
@@ -167,9 +177,13 @@ class Controls(QObject):
         answer = await self._look_up("get_settings", requests.get_settings())
         applied = answer.get("applied") if answer else None
         effort = applied.get("effort") if isinstance(applied, dict) else None
-        if isinstance(effort, str):
-            self.effort = effort
-            self.changed.emit()
+        if not isinstance(effort, str):
+            return
+        self.effort = effort
+        chosen = self._runner.choices.effort
+        if chosen is not None and chosen != effort:
+            self.set_effort(chosen)  # there is no flag for it that every CLI knows
+        self.changed.emit()
 
     async def _read_context(self) -> None:
         # The reply is taken over by the conversation itself (`context_usage`).
@@ -177,16 +191,23 @@ class Controls(QObject):
         self.changed.emit()
 
     @property
+    def context_tokens(self) -> int:
+        """The tokens in the context window: as the CLI counts, else those of the last request; 0 while unknown."""
+        return self._context()[0]
+
+    @property
     def context_percent(self) -> int | None:
-        """How full the context window is: as the CLI counts, else by the tokens of the last request."""
+        """How full the context window is."""
+        total, most = self._context()
+        return max(0, min(100, round(100 * total / most))) if total and most else None
+
+    def _context(self) -> tuple[int, int]:
         conversation = self._runner.conversation
         counted = conversation.context_usage
-        total, most = counted.get("totalTokens"), counted.get("maxTokens")
-        if not (isinstance(total, (int, float)) and isinstance(most, (int, float)) and most > 0):
-            total, most = conversation.context_tokens, conversation.context_window
-        if not total or not most:
-            return None
-        return max(0, min(100, round(100 * total / most)))
+        total, most = as_count(counted.get("totalTokens")), as_count(counted.get("maxTokens"))
+        if not most:
+            total, most = as_count(conversation.context_tokens), as_count(conversation.context_window)
+        return total, most
 
     # What the CLI does
 
@@ -202,6 +223,8 @@ class Controls(QObject):
                 self.after_turn()
             elif isinstance(item, NoticeItem) and item.kind == "error" and item.text == SIGN_IN:
                 self._on_signed_out()
+            elif isinstance(item, NoticeItem) and item.text == TOO_LONG:
+                self.noticed.emit(notices.line_lost())
 
     def after_turn(self) -> None:
         """A turn has ended: the context has grown."""
@@ -209,13 +232,11 @@ class Controls(QObject):
             loop.spawn(self._read_context(), "reading the context usage")
 
     def _on_signed_out(self) -> None:
-        text = ""
-        for item in reversed(self._runner.conversation.items):
-            if isinstance(item, UserItem):
-                text = item.text
-                break
-        self.noticed.emit(notices.signed_out(draft_back=bool(text)))
-        self.signed_out.emit(text)
+        items = reversed(self._runner.conversation.items)
+        message = next((item for item in items if isinstance(item, UserItem)), None)
+        self.noticed.emit(notices.signed_out(draft_back=message is not None))
+        if message is not None:
+            self.signed_out.emit(message)
 
     def look_for_life(self) -> None:
         """Tell the person when nothing has come for too long. A running tool may be silent as long as it likes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import json
 import logging
 import time
 import uuid
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from desktop.composer.attachments import Image
 from desktop.files import remove_quietly, set_aside, write_atomically
+from protocol.conversation import UserItem
 from protocol.requests import image_block, text_block
 
 log = logging.getLogger("handraise.drafts")
@@ -127,8 +129,10 @@ class DraftStore:
             self.remove(draft.key)
             return True
         draft.saved_at = time.time()
+        # Not pydantic's own JSON: it refuses half an emoji, which a title or the name of a folder can hold.
+        text = json.dumps(draft.model_dump(), indent=1)
         try:
-            write_atomically(self._path(draft.key), draft.model_dump_json(indent=1))
+            write_atomically(self._path(draft.key), text)
         except OSError as error:
             self._failed(error)
             return False
@@ -144,7 +148,7 @@ class DraftStore:
         drafts = []
         for path in sorted(self.folder.glob("*.json")):
             try:
-                draft = Draft.model_validate_json(path.read_bytes())
+                draft = Draft.model_validate(json.loads(path.read_bytes()))
             except (ValidationError, ValueError, RecursionError) as error:
                 log.warning("A draft could not be read and was kept as %s: %s", set_aside(path), error)
                 continue
@@ -176,6 +180,15 @@ class DraftStore:
 
     def _image_path(self, digest: str) -> Path:
         return self.folder / f"{digest}.image"
+
+
+def images_of(message: UserItem) -> list[Image]:
+    """The pictures of a message that was sent, to be attached anew."""
+    found = []
+    for block in message.images:
+        with contextlib.suppress(ValueError):
+            found.append(Image(base64.b64decode(block.data, validate=True), block.media_type))
+    return found
 
 
 def content_blocks(text: str, images: Iterable[Image]) -> str | list[dict[str, object]]:

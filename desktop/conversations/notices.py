@@ -101,20 +101,27 @@ def exit_words(ended: Exit | None) -> Sentence:
     return sentence("Claude has exited.")
 
 
-def exited(ended: Exit | None, *, unsent: bool) -> Notice:
+def exited(ended: Exit | None, *, unsent: bool, gave_up: object = None) -> Notice:
     """The CLI ended and nobody had asked it to.
 
     Args:
         ended: how.
         unsent: whether a message had not reached it.
+        gave_up: why it had to be ended from here, if so; that says more than how it then went.
     """
-    said_it = str(exit_words(ended))
+    said_it = str(exit_words(ended) if gave_up is None else said(gave_up))
     stderr_tail = ended.stderr_tail if ended is not None else ""
     if unsent:
         text = sentence("{what} What it had not received is kept. Restart to go on where it was.", what=said_it)
     else:
         text = sentence("{what} Restart to go on where it was.", what=said_it)
     return Notice("start", "bad", text, stderr_tail.strip(), (RESTART,), can_dismiss=False)
+
+
+def line_lost() -> Notice:
+    """A line past the cap was dropped; what it held is on the CLI's side only."""
+    text = sentence("Something that Claude sent was too long and is missing above. Restart to go on where it was.")
+    return Notice("line", "careful", text, actions=(RESTART,))
 
 
 def not_saved() -> Notice:

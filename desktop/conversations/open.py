@@ -14,7 +14,7 @@ from desktop import loop
 from desktop.composer.attachments import Image
 from desktop.conversations import notices
 from desktop.conversations.controls import Controls
-from desktop.conversations.drafts import Draft, DraftStore, content_blocks, new_key
+from desktop.conversations.drafts import Draft, DraftStore, content_blocks, images_of, new_key
 from desktop.conversations.notices import Notice
 from desktop.conversations.outbox import Queued
 from desktop.conversations.runner import Phase, Places, Runner
@@ -24,10 +24,14 @@ from desktop.sentences import sentence
 from desktop.settings import SettingsStore
 from desktop.translations import tr
 from protocol.conversation import Change, Conversation, PendingRequest, TurnEndItem, UserItem
+from protocol.permissions import make_visible
 from protocol.questions import reply_instead
 from protocol.session import Session, SessionError, UsageError
+from protocol.wire import WireError
 
 log = logging.getLogger("handraise.conversations")
+
+TITLE_CHARACTERS = 80
 
 
 class OpenConversation(QObject):
@@ -85,7 +89,7 @@ class OpenConversation(QObject):
         self.controls.changed.connect(self.state_changed)
         self.controls.noticed.connect(self.add_notice)
         self.controls.settled.connect(self.clear_notices)
-        self.controls.signed_out.connect(lambda text: self.texts.offer_again(text) if text else None)
+        self.controls.signed_out.connect(lambda message: self.texts.offer_again(message.text, images_of(message)))
         self.texts: Texts = Texts(drafts, kept, self._describe, self)
         self.texts.changed.connect(self.state_changed)
         self.texts.not_saved.connect(lambda reason: self.add_notice(notices.draft_not_saved(reason)))
@@ -115,11 +119,12 @@ class OpenConversation(QObject):
     @property
     def title(self) -> str:
         """Its name: Claude's, or the beginning of the first message."""
-        if self.conversation.title:
-            return self.conversation.title
+        told = make_visible(" ".join(self.conversation.title.split()))
+        if told:
+            return told[:TITLE_CHARACTERS]
         for item in self.conversation.items:
             if isinstance(item, UserItem) and item.text.strip():
-                return item.text.strip().splitlines()[0][:80]
+                return item.text.strip().splitlines()[0][:TITLE_CHARACTERS]
         return self._kept_title or tr("New conversation")
 
     @property
@@ -178,8 +183,8 @@ class OpenConversation(QObject):
         try:
             if session is None or not session.answer(request_id, result):
                 return False
-        except UsageError as error:
-            # A defect of a dialog: told, and the request stays open, to be asked anew.
+        except (UsageError, WireError) as error:
+            # A defect of a dialog, or an input that JSON cannot say: told, and the request stays open, asked anew.
             loop.report(error, "answering a request")
             return False
         self.texts.forget_typed(request_id)
@@ -324,7 +329,7 @@ class OpenConversation(QObject):
             return
         ended = self.session.exit
         self.runner.ended()
-        self.add_notice(notices.exited(ended, unsent=unsent))
+        self.add_notice(notices.exited(ended, unsent=unsent, gave_up=self.session.gave_up))
 
     def _on_phase(self) -> None:
         self.touched = self._clock()

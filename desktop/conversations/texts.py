@@ -11,7 +11,7 @@ from desktop.conversations.drafts import Draft, DraftStore, KeptImage, Outgoing
 from desktop.conversations.outbox import Outbox
 
 SAVE_MS = 500
-"""How long after the last key a draft is written."""
+"""How long after a key the draft is written at the latest."""
 
 
 class Texts(QObject):
@@ -96,9 +96,9 @@ class Texts(QObject):
             self.changed.emit()
         return bool(lost)
 
-    def offer_again(self, text: str) -> None:
+    def offer_again(self, text: str, images: Sequence[Image] = ()) -> None:
         """A message that was read but came to nothing returns to the composer, or to the recovered texts."""
-        self._return(Outgoing(text=text))
+        self._return(Outgoing(text=text, images=[self._store.keep_image(image) for image in images]))
         self.save()
         self.changed.emit()
 
@@ -134,8 +134,9 @@ class Texts(QObject):
         return [image for one in kept if (image := self._store.read_image(one)) is not None]
 
     def save_soon(self) -> None:
-        """Write it half a second after the last change."""
-        self._timer.start()
+        """Write it in half a second. Not half a second after the last key: who types on and on is saved as well."""
+        if not self._timer.isActive():
+            self._timer.start()
 
     def save(self) -> None:
         """Write it now."""
@@ -156,6 +157,11 @@ class Texts(QObject):
         images = self.read_images(message.images)
         if not self.draft.strip() and not self.images:
             self.draft, self.images = message.text, images
+            self.put_back.emit(message.text, images)
+        elif images:
+            # A recovered text holds no pictures, so the message joins what stands in the composer.
+            self.draft = "\n".join(text for text in (self.draft, message.text) if text.strip())
+            self.images = [*self.images, *images]
             self.put_back.emit(message.text, images)
         elif message.text.strip():
             self.recovered.append(message.text)

@@ -124,11 +124,10 @@ class TopBar(QWidget):
 
     def _show_context(self, opened: OpenConversation) -> None:
         percent = opened.controls.context_percent
-        tokens = opened.conversation.context_usage.get("totalTokens") or opened.conversation.context_tokens
         words = ""
         if percent is not None:
             words = tr("The context window is {percent} % full ({tokens} tokens).",
-                       percent=percent, tokens=format_count(int(tokens or 0)))  # fmt: skip
+                       percent=percent, tokens=format_count(opened.controls.context_tokens))  # fmt: skip
         self.context.show_percent(percent, words)
 
     def set_narrow(self, narrow: bool) -> None:
