@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -201,6 +202,8 @@ async def _decide_plan(
 
 
 def _read(path: str) -> str | None:
+    if not os.path.isfile(path):  # a pipe that nobody writes to would keep us waiting for ever
+        return None
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
