@@ -74,7 +74,7 @@ def _initialize(session: Session, request_id: str, request: dict[str, Any]) -> N
         version=session.version, mode=session.mode, pid=os.getpid(), account=account,
         commands=session.options.get("commands") or facts.COMMANDS, models=session.models,
     )
-    body = {"response": response, "pending_permission_requests": [], "pending_user_dialog_requests": []}
+    body: dict[str, Any] = {"response": response, "pending_permission_requests": [], "pending_user_dialog_requests": []}
     if "late-handshake" in harms:
         session.loop.call_later(float(harms["late-handshake"] or 2), reply, session, "success", request_id, body)
     else:
