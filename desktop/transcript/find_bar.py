@@ -130,7 +130,7 @@ class FindBar(QWidget):
         row = view.row(index)
         match = view.selection.matches(row)[number]
         view.selection.current = (item_id, match)
-        row.lay_out(0, row.top_of(match.segment))
+        view.lay_out_to(index, match.segment)
         segment = row.segments[match.segment]
         view.show_row(index, row.top_of(match.segment), min(segment.height, theme.px(80)))
         view.viewport().update()

@@ -8,9 +8,12 @@ from time import perf_counter
 from desktop.transcript.block_segments import gap_between, indent_of, segment_of
 from desktop.transcript.block_stream import BlockStream
 from desktop.transcript.blocks import Block, separator
+from desktop.transcript.fonts import face
 from desktop.transcript.rows import Frame, Row
 from desktop.transcript.segments import Segment
 
+FIRST_BUDGET = 0.006
+"""For a message that is shown the first time: most are read at once."""
 BUDGET = 0.002
 """Seconds that reading may take at a time; a frame has 16 ms for this, for the layout and for painting."""
 
@@ -56,7 +59,7 @@ class MarkdownRow(Row):
         self._streaming = streaming
         if not self.more:
             self.more = True
-            self.advance()
+            self.advance(BUDGET if streaming else FIRST_BUDGET)
 
     def advance(self, budget: float = BUDGET) -> bool:
         started = perf_counter()
@@ -69,8 +72,20 @@ class MarkdownRow(Row):
         blocks = self._stream.blocks()
         first = min(self._stream.take_changes(), self._same(blocks))
         self._blocks = blocks
+        self._reserve()
         self._make(first)
         return self.more
+
+    def _reserve(self) -> None:
+        """Room for what is not read yet. A message that streams grows instead."""
+        unread = self._stream.waiting if self.more and not self._streaming and self.width >= 0 else 0
+        shape = face("body")
+        self.reserve = shape.pitch * (unread * 5 // (4 * max(int(self.width / shape.average), 8)))
+
+    def prepare(self, width: int) -> None:
+        self.width = width
+        self._reserve()
+        super().prepare(width)
 
     def complete(self) -> None:
         while self.more:

@@ -22,6 +22,7 @@ from desktop.transcript.rows import Row
 AnyIndex = QModelIndex | QPersistentModelIndex
 FRAME = 0.033
 """Seconds between two renderings of text that streams: at most 30 a second."""
+NONE = 1 << 30
 PAD_TOP, PAD_BOTTOM, PAD_SIDE, NESTED = 20, 8, 16, 24
 
 
@@ -55,6 +56,7 @@ class RowList(QListView):
         self._settled = 0.0
         self._owed = False
         self._unread: dict[str, None] = {}
+        self._reserves: dict[int, int] = {}
         self._reader = QTimer(self, interval=0)
         self._reader.timeout.connect(self._read_on)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -207,6 +209,8 @@ class RowList(QListView):
             self._owed = True
             item_id = next(iter(self._unread))
             row, index = self.store.have(item_id), self.transcript.row_of(item_id)
+            if row is not None:
+                self._reserves[index] = row.reserve + row.below
             if row is None or index < 0 or not row.advance():
                 del self._unread[item_id]
             if row is not None and index >= 0 and not self.hidden(index):
@@ -223,7 +227,8 @@ class RowList(QListView):
     def _take_height(self, index: int) -> None:
         """A row has changed. Above the viewport it pushes nothing that is read."""
         row = self.row(index)
-        above = self.top_of(index) + self.heights[index] <= 0
+        # What comes is added where the row was read up to: below what is seen, or above it.
+        above = self.top_of(index) + self.heights[index] - self._reserves.pop(index, 0) <= 0
         delta = self.heights.set(index, row.height)
         if delta and above:
             self._move(delta)
@@ -252,9 +257,10 @@ class RowList(QListView):
 
     def _move(self, delta: int) -> None:
         bar = self.verticalScrollBar()
+        value = bar.value() + delta  # before the range cuts it
         self._busy, before = True, self._busy
         bar.setRange(0, max(bar.maximum() + delta, 0))
-        bar.setValue(bar.value() + delta)
+        bar.setValue(value)
         self._busy = before
 
     def _update_range(self) -> None:
@@ -287,28 +293,56 @@ class RowList(QListView):
         self._show()
 
     def _lay_out_visible(self) -> bool:
-        """Lay out the rows in sight. Returns whether a height changed."""
+        """Lay out the rows in sight. Returns whether a height changed, so that others may be in sight now.
+
+        The first thing in sight that was laid out before stays where it is.
+        """
         changed = False
         bottom = self.viewport().height()
-        for index, top in list(self.rows_in(0, bottom)):
-            row = self.row(index)
-            if row.more:
-                self._unread[self.transcript.id_of(index)] = None
-            before = self.heights[index]
-            shift = 0
-            if row.height != before and top < 0:
-                shift += row.height - before
-            for where, delta in row.lay_out(-top, bottom - top):
-                self._touch(self.heights.top(index) + where)
-                if top + where < 0:
-                    shift += delta
-            if row.height != before:
-                self.heights.set(index, row.height)
-                changed = True
-                if shift and not self.following:
-                    self._move(shift)
-                break  # what lies below has moved
+        anchor = self._anchor(bottom)
+        index = max(self.row_at(0), 0)
+        while index < len(self.heights) and self.top_of(index) < bottom:
+            if self.heights[index]:
+                row = self.row(index)
+                if row.more:
+                    self._unread[self.transcript.id_of(index)] = None
+                above = self.top_of(index) < 0 if anchor is None else index < anchor[0]
+                changed = self._correct(index, row.height - self.heights[index] if above else 0) or changed
+                stays = None if anchor is None else anchor[1] if index == anchor[0] else NONE if above else 0
+                top = self.top_of(index)
+                first, moved = row.lay_out(-top, bottom - top, stays)
+                if first >= 0:
+                    self._touch(self.heights.top(index) + first)
+                changed = self._correct(index, moved) or changed
+            index += 1
         return changed
+
+    def lay_out_to(self, index: int, segment: int) -> None:
+        """Give a row its true heights down to a segment, so that its place is known."""
+        row = self.row(index)
+        row.lay_out(0, row.top_of(segment), 0)
+        self._take_height(index)
+
+    def _anchor(self, bottom: int) -> tuple[int, int] | None:
+        """The first segment in sight that is laid out: row, number."""
+        for index, top in self.rows_in(0, bottom):
+            row = self.store.have(self.transcript.id_of(index))
+            number = row.first_laid(-top, bottom - top) if row is not None else -1
+            if number >= 0:
+                return index, number
+        return None
+
+    def _correct(self, index: int, moved: int) -> bool:
+        """Take a row's height, and scroll by how much what is read would move. Returns whether it was different."""
+        delta = self.heights.set(index, self.row(index).height)
+        if moved and not self.following:
+            self._move(moved)
+        return delta != 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether something that came is not shown yet."""
+        return bool(self._unread or self._owed or pale)
 
     def follow(self) -> None:
         """Go to the bottom and stay there."""
@@ -402,8 +436,10 @@ class RowList(QListView):
         inside = -self.top_of(anchor) if anchor >= 0 else 0
         width = self.column()[1]
         if width != self._known_width:
-            self._known_width = width
+            first, self._known_width = self._known_width < 0, width
             self._measure_line()
+            if first:  # it was guessed for a window that nobody has seen
+                self.heights.reset(self._guess(row) for row in range(self.transcript.rowCount()))
         self._touch(0)
         self.settle()
         if anchor >= 0 and not self.following:

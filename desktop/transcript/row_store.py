@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from PySide6.QtGui import QImage
 
+from desktop.transcript.card_segments import PlainSegment
 from desktop.transcript.item_rows import make_row, refresh
 from desktop.transcript.model import TranscriptModel
 from desktop.transcript.pictures import Pictures
-from desktop.transcript.rows import Row
+from desktop.transcript.rows import PlainRow, Row
 from desktop.transcript.tool_rows import opens_by_itself
+from desktop.translations import tr
 from protocol.conversation import Item, NoticeItem, TextItem, ThinkingItem, ToolItem, TurnEndItem, UserItem
 from protocol.messages import ImageBlock
+
+log = logging.getLogger("handraise.transcript")
 
 KEPT_ROWS, KEPT_SEGMENTS = 240, 6000
 """What stays laid out. Beyond, the rows that were not in sight for longest are let go; only their heights stay."""
@@ -43,12 +48,19 @@ class RowStore:
         """The row of an item, made if need be."""
         row = self._rows.get(item.id)
         if row is None:
-            row = self._rows[item.id] = make_row(item, self)
+            row = self._rows[item.id] = self._make(item)
             self.made += 1
             self._let_go()
         else:
             self._rows.move_to_end(item.id)
         return row
+
+    def _make(self, item: Item) -> Row:
+        try:
+            return make_row(item, self)
+        except Exception:  # an entry is made of what a model wrote; one that fails must not take the others along
+            log.exception("An entry of the transcript cannot be shown: %s", type(item).__name__)
+            return PlainRow([PlainSegment(tr("This entry cannot be shown. The log says why."), role="soft")])
 
     def have(self, item_id: str) -> Row | None:
         """The row of an item if it is made."""
@@ -62,6 +74,9 @@ class RowStore:
 
     def forget(self, item_id: str) -> None:
         self._rows.pop(item_id, None)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
     def clear(self, *, opened: bool = False) -> None:
         """Forget all rows; with `opened` also what was opened."""

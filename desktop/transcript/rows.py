@@ -49,6 +49,7 @@ class Row:
         height: in pixels, with the gap below; an estimate while some segment is not laid out.
         below: pixels below it.
         changed: the first segment that is new since the row was last looked at.
+        reserve: pixels of the height that stand for text that was not read yet.
         more: whether `advance` has more to read.
     """
 
@@ -60,6 +61,7 @@ class Row:
         self.width = -1
         self.more = False
         self.changed = 0
+        self.reserve = 0
         self._tops: list[int] = []
         self._laid: list[Segment] = []
 
@@ -95,11 +97,18 @@ class Row:
             y += segment.gap + before.get(index, 0)
             self._tops.append(y)
             y += segment.height + after.get(index, 0)
-        self.height = y + self.below
+        self.height = y + self.reserve + self.below
 
-    def lay_out(self, top: float, bottom: float) -> list[tuple[int, int]]:
-        """Give every segment between two heights its true one. Returns (where, how much) for those that changed."""
-        changes: list[tuple[int, int]] = []
+    def lay_out(self, top: float, bottom: float, anchor: int | None = None) -> tuple[int, int]:
+        """Give every segment between two heights its true one.
+
+        Args:
+            top, bottom: the part of the row that is in sight.
+            anchor: the segment that stays where it is on the screen; None: the one at the top.
+
+        Returns the place of the first change of a height, -1 for none, and by how much what stays has moved.
+        """
+        first, moved = -1, 0
         index = max(bisect_right(self._tops, top) - 1, 0)
         while index < len(self.segments) and self._tops[index] <= bottom:
             segment = self.segments[index]
@@ -107,13 +116,22 @@ class Row:
                 before = segment.height
                 segment.lay_out(self.width)
                 self._laid.append(segment)
-                if segment.height != before:
-                    changes.append((self._tops[index], segment.height - before))
+                delta = segment.height - before
+                if delta:
+                    first = self._tops[index] if first < 0 else first
+                    if self._tops[index] < top if anchor is None else index < anchor:
+                        top, bottom, moved = top + delta, bottom + delta, moved + delta
                     self.place(index)
             index += 1
         if len(self._laid) > 2 * KEPT:
             self._let_go(top, bottom)
-        return changes
+        return first, moved
+
+    def first_laid(self, top: float, bottom: float) -> int:
+        """The first segment between two heights whose height is the true one; -1 for none."""
+        if self.width < 0:
+            return -1
+        return next((index for index in self.span(top, bottom) if self.segments[index].laid == self.width), -1)
 
     def _let_go(self, top: float, bottom: float) -> None:
         """Of a very long row, only the part around what is in sight stays laid out."""
@@ -179,7 +197,7 @@ class Row:
             index -= 1
         segment = self.segments[index]
         if segment.laid != self.width:
-            segment.lay_out(self.width)
+            return index, 0
         return index, segment.hit(x, y - self._tops[index])
 
     def action_at(self, x: float, y: float) -> tuple[int, int, Action] | None:
