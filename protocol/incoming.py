@@ -11,8 +11,9 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from protocol.messages import fast_json
 from protocol.wire import Line, LineReader
 
 SLICE_SECONDS = 0.004
@@ -40,8 +41,8 @@ class Incoming:
         self._loop = loop
         self._on_line = on_line
         self._on_pause = on_pause
-        self._reader = LineReader()
-        self._lines: deque[Line] = deque()
+        self._reader = LineReader(parse=fast_json)
+        self._lines: Iterator[Line] = iter(())  # of the piece at hand; each is parsed when its turn comes
         self._changed = threading.Condition()
         self._pieces: deque[bytes] = deque()
         self._waiting = 0
@@ -100,15 +101,16 @@ class Incoming:
             self._pieces.clear()
             self._waiting = 0
             self._changed.notify_all()
-        self._lines.clear()
+        self._lines = iter(())
 
     def _work(self) -> None:
         """One turn: lines until the time is up, then the loop's other business, then more."""
         until = time.perf_counter() + SLICE_SECONDS
         more = True
         while more and time.perf_counter() < until:
-            if self._lines:
-                self._hand_over(self._lines.popleft())
+            line = next(self._lines, None)
+            if line is not None:
+                self._hand_over(line)
             else:
                 more = self._next_piece()
         self._on_pause()
@@ -130,12 +132,12 @@ class Incoming:
                 self._changed.notify_all()
             elif self._over and not self._flushed:
                 self._flushed = True
-                self._lines.extend(self._reader.finish())
+                self._lines = iter(self._reader.finish())
                 return True
             else:
                 self._awake = False
                 if self._flushed:
                     self._finished.set()
                 return False
-        self._lines.extend(self._reader.feed(data))
+        self._lines = self._reader.lines(data)
         return True

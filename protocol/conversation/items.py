@@ -253,7 +253,7 @@ class Task:
 def as_plain(value: Any) -> Any:
     """What an item, task or message holds, as plain JSON values; for comparing and for logs."""
     if isinstance(value, WireModel):
-        return value.raw or value.model_dump(exclude={"raw"})
+        return value.raw or value.model_dump()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         plain = {entry.name: as_plain(getattr(value, entry.name)) for entry in dataclasses.fields(value)}
         return {"item": type(value).__name__, **plain} if isinstance(value, Item) else plain

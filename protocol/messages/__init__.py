@@ -34,7 +34,7 @@ from protocol.messages.initialize import (
     parse_initialize_reply,
     parse_models,
 )
-from protocol.messages.parse import parse_message
+from protocol.messages.parse import fast_json, parse_message
 from protocol.messages.system import (
     ApiRetry,
     BackgroundTasksChanged,
@@ -116,6 +116,7 @@ __all__ = [
     "UnknownRequest",
     "UserMessage",
     "WireModel",
+    "fast_json",
     "parse_blocks",
     "parse_commands",
     "parse_initialize_reply",

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from protocol.messages.fields import Object
+from pydantic import BaseModel, ConfigDict
 
 
 class WireModel(BaseModel):
-    """One JSON object from the CLI, read-only. Unknown fields survive, as attributes and in `raw`.
+    """One JSON object from the CLI, read-only. Unknown fields survive in `raw`, and as attributes."""
 
-    Attributes:
-        raw: the original object itself, not a copy; empty where a program built the model by hand.
-    """
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True, protected_namespaces=())
 
-    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, protected_namespaces=())
-
-    raw: Object = Field(default_factory=dict, repr=False)
+    @cached_property
+    def raw(self) -> dict[str, Any]:
+        """The original object itself, not a copy; empty where a program built the model by hand."""
+        return {}
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Self:
@@ -37,9 +35,16 @@ class WireModel(BaseModel):
             pydantic.ValidationError: as for `read`.
         """
         model: Self = cls.__pydantic_validator__.validate_python(fields)
-        # Past the freeze on purpose: validating `raw` as a field would copy the object, for every message.
-        model.__dict__["raw"] = raw
+        model.__dict__["raw"] = raw  # as the cached property would; a field would copy it for every message
         return model
+
+    if not TYPE_CHECKING:  # a checker must go on finding misspelt fields
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return self.__dict__["raw"][name]
+            except KeyError:
+                return super().__getattr__(name)
 
 
 class Message(WireModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import AliasPath, Field, ValidationError
@@ -96,36 +97,42 @@ _BLOCKS: dict[str, type[Block]] = {
     "tool_result": ToolResultBlock,
     "image": ImageBlock,
 }
+_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    kind: model.__pydantic_validator__.validate_python for kind, model in _BLOCKS.items()
+}
 
 
 def parse_blocks(content: object) -> tuple[Block, ...]:
     """Reads a message's `content`. Total: a plain string is one text block, what is no block at all is unknown."""
-    if isinstance(content, str):
-        return (TextBlock(text=content),) if content else ()
-    if not isinstance(content, list | tuple):
-        return ()
-    return tuple(_parse_block(block) for block in content)
+    if not isinstance(content, list):
+        return (TextBlock(text=content),) if isinstance(content, str) and content else ()
+    blocks: list[Block] = []
+    for value in content:
+        try:
+            block = _READERS[value["type"]](value)
+        except Exception:  # any reason: an unknown type, no type, no object, not what the type needs
+            block = _parse_odd_block(value)
+        else:
+            block.__dict__["raw"] = value
+        blocks.append(block)
+    return tuple(blocks)
 
 
-def _parse_block(value: object) -> Block:
+def _parse_odd_block(value: object) -> Block:
     if isinstance(value, Block):
         return value
     if isinstance(value, str):
         return TextBlock(text=value)
     if not isinstance(value, dict):
-        return UnknownBlock(raw={"value": value})
+        return UnknownBlock.keep({}, {"value": value})
     kind = value.get("type")
-    if not isinstance(kind, str):
-        return UnknownBlock(raw=value)
-    model = _BLOCKS.get(kind)
-    if model is None and kind.endswith("_tool_result"):  # web_search_tool_result, mcp_tool_result, …
-        model = ToolResultBlock
-    try:
-        if model is not None:
-            return model.read(value)
-    except ValidationError:
-        pass
-    return UnknownBlock(type=kind, raw=value)
+    kind = kind if isinstance(kind, str) else ""
+    if kind.endswith("_tool_result"):  # web_search_tool_result, mcp_tool_result, …
+        try:
+            return ToolResultBlock.read(value)
+        except ValidationError:
+            pass
+    return UnknownBlock.keep({"type": kind}, value)
 
 
 def _tool_content(content: object) -> str | list[Any]:

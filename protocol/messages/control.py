@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import AliasPath, ConfigDict, Field, ValidationError
 
 from protocol.messages.base import Message, WireModel
 from protocol.messages.fields import Flag, Object, Objects, OptionalText, Text, Texts, Through
@@ -66,35 +66,31 @@ class UnknownRequest(WireModel):
 Request = CanUseTool | Elicitation | UnknownRequest
 
 
-def parse_request(value: dict[str, Any]) -> Request:
+def parse_request(value: object) -> Request:
     """Reads the inner `request`. Never raises."""
-    subtype = value.get("subtype")
+    if isinstance(value, CanUseTool | Elicitation | UnknownRequest):
+        return value
+    fields = value if isinstance(value, dict) else {}
+    subtype = fields.get("subtype")
     try:
         if subtype == "can_use_tool":
-            return CanUseTool.read(value)
+            return CanUseTool.read(fields)
         if subtype == "elicitation":
-            return Elicitation.read(value)
+            return Elicitation.read(fields)
     except ValidationError:
         pass  # no tool name, or an input that is no object: nobody can decide on that
-    return UnknownRequest(subtype=subtype if isinstance(subtype, str) else "", raw=value)
+    return UnknownRequest.keep({"subtype": subtype if isinstance(subtype, str) else ""}, fields)
 
 
 class ControlRequest(Message):
     """The CLI asks its host; the reply carries the same `request_id`."""
 
     request_id: str
-    request: CanUseTool | Elicitation | UnknownRequest
-
-    @classmethod
-    def read(cls, value: dict[str, Any]) -> ControlRequest:
-        """Builds it from the wire's envelope; raises pydantic.ValidationError without a usable `request_id`."""
-        inner = value.get("request")
-        request = parse_request(inner if isinstance(inner, dict) else {})
-        return cls.keep({"request_id": value.get("request_id"), "request": request}, value)
+    request: Annotated[CanUseTool | Elicitation | UnknownRequest, Through(parse_request)] = UnknownRequest()
 
 
 class ControlResponse(Message):
-    """The CLI's answer to a request of ours.
+    """The CLI's answer to a request of ours. The id sits inside `response`; one beside it is no answer to anything.
 
     Attributes:
         ok: it did what was asked.
@@ -102,22 +98,16 @@ class ControlResponse(Message):
         error: why not, in words; `error_code` is for machines and only sent by new CLIs.
     """
 
-    request_id: str
-    ok: bool = False
-    response: Object = Field(default_factory=dict)
-    error: Text = ""
-    error_code: Text = ""
+    # By the wire's names alone: `response` is the envelope's name there, so the two must not be mixed up.
+    model_config = ConfigDict(populate_by_name=False)
 
-    @classmethod
-    def read(cls, value: dict[str, Any]) -> ControlResponse:
-        """Builds it from the wire's envelope; raises pydantic.ValidationError without a usable `request_id`.
-
-        The id sits inside `response`. One beside it is no answer to anything.
-        """
-        inner = value.get("response")
-        fields = inner if isinstance(inner, dict) else {}
-        known = {name: fields[name] for name in ("request_id", "response", "error", "error_code") if name in fields}
-        return cls.keep({**known, "ok": fields.get("subtype") == "success"}, value)
+    request_id: str = Field(validation_alias=AliasPath("response", "request_id"))
+    ok: Annotated[bool, Through(lambda subtype: subtype == "success")] = Field(
+        default=False, validation_alias=AliasPath("response", "subtype")
+    )
+    response: Object = Field(default_factory=dict, validation_alias=AliasPath("response", "response"))
+    error: Text = Field(default="", validation_alias=AliasPath("response", "error"))
+    error_code: Text = Field(default="", validation_alias=AliasPath("response", "error_code"))
 
 
 class ControlCancelRequest(Message):

@@ -7,9 +7,9 @@ The CLI changes weekly, so no field but the type is relied on. pydantic falls ba
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import AllowInfNan, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 
@@ -47,8 +47,12 @@ class Each:
         self._kind = kind
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        item = core_schema.with_default_schema(core_schema.is_instance_schema(self._kind), on_error="omit")
-        items = core_schema.tuple_variable_schema(item)
+        item: CoreSchema = core_schema.is_instance_schema(self._kind)
+        if self._kind is str:
+            item = core_schema.str_schema()  # the same, and quicker
+        all_of_them = core_schema.tuple_variable_schema(item)
+        the_good_ones = core_schema.tuple_variable_schema(core_schema.with_default_schema(item, on_error="omit"))
+        items = core_schema.union_schema([all_of_them, the_good_ones], mode="left_to_right")
         return core_schema.with_default_schema(items, default=(), on_error="default")
 
 
@@ -64,13 +68,22 @@ class Through:
         return core_schema.no_info_plain_validator_function(self._function)
 
 
+_Kind = TypeVar("_Kind")
+
+
+def every(kind: type[_Kind], values: object) -> tuple[_Kind, ...]:
+    """The entries of a list that are of `kind`; none where it is no list."""
+    return tuple([value for value in values if isinstance(value, kind)]) if isinstance(values, list) else ()
+
+
 Text = Annotated[str, OrElse("")]
 OptionalText = Annotated[str | None, OrElse(None)]
 Flag = Annotated[bool, OrElse(False)]
 Whole = Annotated[int, OrElse(0)]
 OptionalWhole = Annotated[int | None, OrElse(None)]
-Number = Annotated[float, OrElse(0.0)]
-OptionalNumber = Annotated[float | None, OrElse(None)]
+Finite = Annotated[float, AllowInfNan(False)]  # Python's JSON reads NaN, and 1e999 as infinity
+Number = Annotated[Finite, OrElse(0.0)]
+OptionalNumber = Annotated[Finite | None, OrElse(None)]
 Object = Annotated[dict[str, Any], As(dict, dict)]
 OptionalObject = Annotated[dict[str, Any] | None, OrElse(None)]
 Texts = Annotated[tuple[str, ...], Each(str)]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+from pydantic_core import from_json
 
 from protocol.messages.base import Message, UnknownMessage
 from protocol.messages.control import ControlCancelRequest, ControlRequest, ControlResponse
@@ -20,6 +24,11 @@ from protocol.messages.turns import (
     ToolProgress,
     UserMessage,
 )
+
+# Only keys are worth a cache: values (pieces of text, ids) hardly ever come twice.
+fast_json: Callable[[bytes], Any] = partial(from_json, cache_strings="keys")
+"""The bytes of one line of JSON to its value, in pydantic's core. For `LineReader(parse=…)`; it is stricter than the
+standard library about surrogates, invalid UTF-8 and nesting, and raises ValueError there."""
 
 _MESSAGES: dict[str, type[Message]] = {
     "stream_event": StreamEvent,
@@ -39,25 +48,35 @@ _MESSAGES: dict[str, type[Message]] = {
 }
 
 
+# The models' own readers, in pydantic's core.
+_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    kind: model.__pydantic_validator__.validate_python for kind, model in _MESSAGES.items()
+}
+_SYSTEM_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    subtype: model.__pydantic_validator__.validate_python for subtype, model in SYSTEM_MESSAGES.items()
+}
+
+
 def parse_message(value: dict[str, Any]) -> Message:
     """Reads one object from the CLI.
 
     Never raises: an unknown type, or an object without what its type needs, becomes an `UnknownMessage`, so a new
     CLI cannot break an old client.
     """
-    kind: object = None
     try:
-        kind = value.get("type")
-        model: type[Message] | None = None
-        if kind == "system":
-            subtype = value.get("subtype")
-            model = SYSTEM_MESSAGES.get(subtype, SystemMessage) if isinstance(subtype, str) else SystemMessage
-        elif isinstance(kind, str):
-            model = _MESSAGES.get(kind)
-        if model is not None:
-            return model.read(value)
+        kind = value["type"]
+        reader = _SYSTEM_READERS[value["subtype"]] if kind == "system" else _READERS[kind]
+        message: Message = reader(value)
     except Exception:  # a stranger's object; whatever is wrong with it must not end the conversation
-        pass
-    return UnknownMessage(
-        type=kind if isinstance(kind, str) else "", raw=value if isinstance(value, dict) else {"value": value}
-    )
+        return _parse_odd(value)
+    message.__dict__["raw"] = value
+    return message
+
+
+def _parse_odd(value: object) -> Message:
+    if not isinstance(value, dict):
+        return UnknownMessage.keep({}, {"value": value})
+    kind, subtype = value.get("type"), value.get("subtype")
+    if kind == "system" and not (isinstance(subtype, str) and subtype in SYSTEM_MESSAGES):
+        return SystemMessage.read(value)
+    return UnknownMessage.keep({"type": kind if isinstance(kind, str) else ""}, value)

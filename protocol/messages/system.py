@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import cached_property
+from typing import Annotated, Any
 
 from pydantic import AliasPath, Field
 
@@ -15,9 +16,9 @@ from protocol.messages.fields import (
     OptionalText,
     OptionalWhole,
     Text,
-    Texts,
     Through,
     Whole,
+    every,
 )
 from protocol.messages.initialize import CommandInfo, parse_commands
 
@@ -29,19 +30,42 @@ class SystemMessage(Message):
 
 
 class SystemInit(SystemMessage):
-    """Comes at the start of every turn; the newest wins. Old CLIs send a part of it (no `capabilities`)."""
+    """Comes at the start of every turn; the newest wins. Old CLIs send a part of it (no `capabilities`).
+
+    Its lists hold some hundred words, the same ones each turn, so they are only read when somebody asks.
+    """
 
     session_id: Text = ""
     cwd: Text = ""
     model: Text = ""
     permission_mode: Text = Field(default="", validation_alias="permissionMode")
-    tools: Texts = ()
-    mcp_servers: Objects = ()
-    slash_commands: Texts = ()
-    capabilities: Texts = ()
-    agents: Texts = ()
     api_key_source: Text = Field(default="", validation_alias="apiKeySource")
     claude_code_version: Text = ""
+
+    @cached_property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools that the model has."""
+        return every(str, self.raw.get("tools"))
+
+    @cached_property
+    def slash_commands(self) -> tuple[str, ...]:
+        """The names of the commands, without the slash."""
+        return every(str, self.raw.get("slash_commands"))
+
+    @cached_property
+    def agents(self) -> tuple[str, ...]:
+        """The names of the kinds of subagents."""
+        return every(str, self.raw.get("agents"))
+
+    @cached_property
+    def capabilities(self) -> tuple[str, ...]:
+        """What this CLI can do beyond the older ones."""
+        return every(str, self.raw.get("capabilities"))
+
+    @cached_property
+    def mcp_servers(self) -> tuple[dict[str, Any], ...]:
+        """The MCP servers: `name`, `status`."""
+        return every(dict, self.raw.get("mcp_servers"))
 
 
 class SystemStatus(SystemMessage):

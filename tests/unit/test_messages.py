@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ KINDS = sorted(path.stem for path in GOLDEN.glob("*.json"))
 def plain(value: object) -> Any:
     """A model's declared fields, and its class, as plain values."""
     if isinstance(value, WireModel):
-        names = [name for name in type(value).model_fields if name != "raw"]
+        lazy = [name for name, entry in vars(type(value)).items() if isinstance(entry, cached_property)]
+        names = [*type(value).model_fields, *lazy]
         return {"class": type(value).__name__, **{name: plain(getattr(value, name)) for name in names}}
     return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 

@@ -10,17 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.wire import DamagedLine, JsonLine, Line, LineReader, WireError, encode_line
+from protocol.messages import fast_json
+from protocol.wire import MAX_LINE_BYTES, DamagedLine, JsonLine, Line, LineReader, WireError, encode_line
 
 
-def read(data: bytes, *, size: int = 0, max_line: int | None = None) -> list[Line]:
-    """All lines of `data`, fed in pieces of `size` bytes (0: at once), to the end of the stream."""
-    reader = LineReader() if max_line is None else LineReader(max_line)
-    lines: list[Line] = []
-    step = size or max(1, len(data))
-    for start in range(0, len(data), step):
-        lines += reader.feed(data[start : start + step])
-    return lines + reader.finish()
+def read(data: bytes, *, size: int = 0, max_line: int = MAX_LINE_BYTES) -> list[Line]:
+    """All lines of `data`, fed in pieces of `size` bytes (0: at once), to the end of the stream.
+
+    By the standard library's parser and by the fast one, which must agree on everything.
+    """
+    by_parser = []
+    for parse in (None, fast_json):
+        reader = LineReader(max_line, parse=parse)
+        lines: list[Line] = []
+        step = size or max(1, len(data))
+        for start in range(0, len(data), step):
+            lines += reader.feed(data[start : start + step])
+        by_parser.append(lines + reader.finish())
+    standard, fast = by_parser
+    assert repr(standard) == repr(fast)  # by repr, since NaN is not equal to itself
+    return fast
 
 
 def values(lines: list[Line]) -> list[Any]:
