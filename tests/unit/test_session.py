@@ -542,7 +542,7 @@ class TestMessages:
     ) -> None:
         from protocol.wire import LineReader
 
-        monkeypatch.setattr("protocol.incoming.LineReader", lambda: LineReader(max_line=10_000))
+        monkeypatch.setattr("protocol.incoming.LineReader", lambda **options: LineReader(10_000, **options))
 
         async def test() -> None:
             async with Peer(tmp_path, "shake(); text('x' * 20_000); text('after'); until_end()") as peer:
