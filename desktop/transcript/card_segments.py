@@ -86,6 +86,9 @@ class HeaderSegment(Segment):
         status = TextPiece(self._status, "small", role=self._tone)
         return [name, middle, status]
 
+    def _join(self, index: int) -> str:
+        return " " if self.pieces[index].text else ""
+
     def estimate(self, width: int) -> int:
         return theme.px(34)
 

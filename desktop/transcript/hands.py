@@ -156,7 +156,7 @@ class Hands(QObject):
     def tool_tip(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
             found = self._action_at(QPointF(event.pos()))
-            words = _tool_tip(found[2]) if found else ""
+            words = tool_tip(found[2]) if found else ""
             QToolTip.showText(event.globalPos(), words, self._view.viewport())
         return True
 
@@ -395,7 +395,6 @@ class Hands(QObject):
         return actions[self._action[2]].words if self._action[2] < len(actions) else ""
 
 
-def _tool_tip(action: Action) -> str:
-    """Plain words: a tooltip would take a model's `<b>` for HTML."""
-    words = action.data if action.kind == "link" else action.words
-    return "\u200b" + words.replace("<", "‹") if words else ""
+def tool_tip(action: Action) -> str:
+    """Where a link leads. Without `<`, since a tooltip would take it for HTML."""
+    return action.data.replace("<", "‹") if action.kind == "link" else ""

@@ -61,7 +61,7 @@ def opens_by_itself(item: ToolItem) -> bool:
     """Whether a card is open as long as nobody closed it: what one wants to see without asking."""
     if item.name in EDIT_TOOLS:
         return item.status != "streaming"
-    return item.name in ("TodoWrite", "AskUserQuestion", "ExitPlanMode") or item.status == "failed"
+    return item.name in ("TodoWrite", "AskUserQuestion", "ExitPlanMode") or item.status == "failed" or bool(item.reply)
 
 
 def tool_row(item: ToolItem, context: RowContext) -> Row:
@@ -113,7 +113,9 @@ class _Body:
         }
         makers.get(item.name, self._other)()
         if item.reply and item.name != "AskUserQuestion":
-            self._plain(tr("You wrote: {text}", text=make_visible(item.reply)), role="soft")
+            reply = make_visible(item.reply)
+            words = tr("You wrote: {text}", text=reply) if item.decision else tr("Refused: {text}", text=reply)
+            self._plain(words, role="soft")
         if item.result_images:
             images = item.result_images
             self._add(PictureSegment(len(images), lambda index: self._context.picture(images[index]),
@@ -162,6 +164,8 @@ class _Body:
 
     def _result(self) -> None:
         item = self._item
+        if item.reply and item.reply.strip() in item.result_text:
+            return  # what the person wrote came back as the tool's result
         if item.result_text:
             self._output(item.result_text, "bad" if item.is_error else "text")
         elif item.status == "done" and not item.result_images:
