@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QMimeData, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
@@ -14,6 +14,9 @@ from desktop import theme
 from desktop.transcript.diffs import DiffRow, DiffView, edit_rows
 
 _MOST = 300
+_LONG_LINE = 4_000
+_PIECE = 2_000
+_JOINED = 1
 _READABLE_BYTES = 2_000_000
 
 if TYPE_CHECKING:
@@ -60,7 +63,11 @@ class _GrowsWithText(_Text):
 
 
 class DetailText(_GrowsWithText, QPlainTextEdit):
-    """Text in the code font."""
+    """Text in the code font.
+
+    Qt lays a line out as a whole, in a time that grows with its square: one of a megabyte stops the window for minutes.
+    So a long line becomes several blocks, which look like a wrapped line and are joined again when they are copied.
+    """
 
     def __init__(self, text: str, parent: QWidget) -> None:
         QPlainTextEdit.__init__(self, parent)
@@ -71,13 +78,58 @@ class DetailText(_GrowsWithText, QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setProperty("role", "bare")
         self.setFont(theme.code_font())
-        self.setPlainText(text)
+        self._show(text)
         self.set_up()
         theme.theme.changed.connect(self._restyle)
+
+    def _show(self, text: str) -> None:
+        self._whole = text
+        lines = [(line, _pieces(line)) for line in text.split("\n")]
+        self.setPlainText("\n".join("\n".join(pieces) for _, pieces in lines))
+        block = self.document().begin()
+        for _, pieces in lines if len(lines) < self.blockCount() else ():
+            for number in range(len(pieces)):
+                if number < len(pieces) - 1:
+                    block.setUserState(_JOINED)
+                block = block.next()
 
     def _restyle(self) -> None:
         self.setFont(theme.code_font())
         self._fit()
+
+    # Qt overrides
+
+    def toPlainText(self) -> str:
+        """The text as it was given."""
+        return self._whole
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        cursor = self.textCursor()
+        start, end = cursor.selectionStart(), cursor.selectionEnd()
+        parts = []
+        block = self.document().findBlock(start)
+        while block.isValid() and block.position() <= end:
+            first = max(start - block.position(), 0)
+            parts.append(_between(block.text(), first, end - block.position()))
+            if block.position() + block.length() <= end and block.userState() != _JOINED:
+                parts.append("\n")
+            block = block.next()
+        data = QMimeData()
+        data.setText("".join(parts))
+        return data
+
+
+def _pieces(line: str) -> list[str]:
+    if len(line) <= _LONG_LINE:
+        return [line]
+    return [line[start : start + _PIECE] for start in range(0, len(line), _PIECE)]
+
+
+def _between(text: str, start: int, end: int) -> str:
+    """A part of a text, in UTF-16 units, as Qt counts."""
+    if text.isascii():
+        return text[start:end]
+    return text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end].decode("utf-16-le", "replace")
 
 
 class DetailDiff(_GrowsWithText, DiffView):

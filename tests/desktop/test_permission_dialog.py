@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -197,6 +199,24 @@ class TestWhatIsShown:
         detail = named(card, "permissionDetail")
         assert detail.toPlainText() == "x" * 3000
         assert detail.horizontalScrollBar().maximum() < detail.fontMetrics().horizontalAdvance("x")
+
+    def test_a_line_of_a_megabyte_is_shown_at_once_and_copied_as_one_line(self, page: Page) -> None:
+        command = f"echo {'😀x' * 300_000} && rm -rf /\nls\n\n{'y' * 5000}"
+        started = time.perf_counter()
+        card = put(page, tool("Bash", {"command": command}))
+        detail = named(card, "permissionDetail")
+        assert time.perf_counter() - started < 2.0
+        assert detail.toPlainText() == command
+        assert detail.horizontalScrollBar().maximum() < detail.fontMetrics().horizontalAdvance("x")
+        detail.selectAll()
+        detail.copy()
+        assert QGuiApplication.clipboard().text() == command
+        cursor = detail.textCursor()
+        cursor.setPosition(3)
+        cursor.setPosition(6_010, QTextCursor.MoveMode.KeepAnchor)  # two ends of pieces are in between
+        detail.setTextCursor(cursor)
+        detail.copy()
+        assert QGuiApplication.clipboard().text() == command[3:4007]
 
     def test_description_reason_and_blocked_path_are_shown(self, page: Page) -> None:
         card = put(page, {**BASH, "decision_reason": "Path is outside the project"})
