@@ -45,9 +45,9 @@ class MarkdownRow(Row):
         self._taken = 0
         self._end = ""
         self._streaming = True
-        self.show(text, streaming=streaming)
+        self.show(text, streaming=streaming, budget=FIRST_BUDGET)
 
-    def show(self, text: str, *, streaming: bool = False) -> None:
+    def show(self, text: str, *, streaming: bool = False, budget: float = BUDGET) -> None:
         """Show a text. If it begins with the one before, only what is new is read."""
         if len(text) < self._taken or not text.endswith(self._end, 0, self._taken):
             self._stream, self._taken, self._blocks = BlockStream(), 0, []
@@ -59,7 +59,7 @@ class MarkdownRow(Row):
         self._streaming = streaming
         if not self.more:
             self.more = True
-            self.advance(BUDGET if streaming else FIRST_BUDGET)
+            self.advance(budget)
 
     def advance(self, budget: float = BUDGET) -> bool:
         started = perf_counter()
