@@ -253,7 +253,7 @@ class DiffView(QPlainTextEdit):
         self.setStyleSheet(f"font-size: {theme.px(theme.CODE_SIZE)}px;")
         self.document().setDefaultFont(theme.code_font())
         width = self.fontMetrics().horizontalAdvance("0") * max((len(row.number) for row in self._rows), default=0)
-        self.setViewportMargins(width + theme.px(22), 0, 0, 0)
+        self.setViewportMargins(width + theme.px(22) if width else 0, 0, 0, 0)
         self.viewport().update()
         self._gutter.update()
 

@@ -25,7 +25,7 @@ from desktop.transcript.flow import MarkdownRow
 from desktop.transcript.inline import utf16_length
 from desktop.transcript.rows import Frame, PlainRow, Row
 from desktop.transcript.segments import Segment
-from desktop.transcript.tool_words import AGENTS, MONOSPACE, header, status
+from desktop.transcript.tool_words import AGENTS, MONOSPACE, header, question_texts, status
 from desktop.translations import format_count, tr
 from protocol.conversation import Item, TextItem, ToolItem
 from protocol.messages import ImageBlock
@@ -58,10 +58,14 @@ class RowContext(Protocol):
 
 
 def opens_by_itself(item: ToolItem) -> bool:
-    """Whether a card is open as long as nobody closed it: what one wants to see without asking."""
-    if item.name in EDIT_TOOLS:
-        return item.status != "streaming"
-    return item.name in ("TodoWrite", "AskUserQuestion", "ExitPlanMode") or item.status == "failed" or bool(item.reply)
+    """Whether a card is open as long as nobody closed it: what one wants to see without asking.
+
+    While it waits for the person, the dialog below shows the same, and has the room.
+    """
+    if item.status in ("streaming", "waiting"):
+        return False
+    shown = (*EDIT_TOOLS, "TodoWrite", "AskUserQuestion", "ExitPlanMode")
+    return item.name in shown or item.status == "failed" or bool(item.reply)
 
 
 def tool_row(item: ToolItem, context: RowContext) -> Row:
@@ -224,7 +228,7 @@ class _Body:
             self._plain(make_visible(answer), "bold", gap=0)
         if item.chosen:
             return
-        for question in _questions(item.input):
+        for question in question_texts(item.input):
             self._plain(make_visible(question), role="soft", gap=4)
         if item.reply:
             self._plain(make_visible(item.reply), "bold", gap=2)
@@ -254,15 +258,6 @@ class _Body:
             shown = self._cut(as_json(item.input))
             self._plain(shown, "code", role="soft")
         self._result()
-
-
-def _questions(call: Mapping[str, Any]) -> list[str]:
-    questions = call.get("questions")
-    found = []
-    for question in questions if isinstance(questions, list) else ():
-        if isinstance(question, Mapping) and isinstance(question.get("question"), str):
-            found.append(question["question"])
-    return found
 
 
 def as_json(value: Any) -> str:

@@ -66,6 +66,8 @@ def header(item: ToolItem, cwd: str) -> Header:
         name = tr(_NAMES[item.name])
     elif item.name.startswith("mcp__") and not item.display_name:
         name = " · ".join(part for part in item.name[5:].split("__") if part)
+    if item.name == "AskUserQuestion" and item.status == "waiting":
+        return Header(icon, make_visible(name), make_visible(" ".join(question_texts(item.input))[:600]))
     for key in keys:
         words = argument(item, key)
         if words:
@@ -82,6 +84,16 @@ def argument(item: ToolItem, key: str) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def question_texts(call: Mapping[str, Any]) -> list[str]:
+    """The questions of an AskUserQuestion, as far as they are texts."""
+    questions = call.get("questions")
+    found = []
+    for question in questions if isinstance(questions, list) else ():
+        if isinstance(question, Mapping) and isinstance(question.get("question"), str):
+            found.append(question["question"])
+    return found
 
 
 def _streamed(text: str, key: str) -> str:

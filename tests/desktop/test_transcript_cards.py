@@ -151,10 +151,10 @@ def test_a_long_diff_is_cut_and_shown_whole_on_demand(talk: ShownTalk) -> None:
 def test_what_was_decided_stands_at_the_right(talk: ShownTalk) -> None:
     call = edit("a\n", "b\n")
     talk.cli(assistant(tool_use("t1", "Edit", **call)), may_i("r1", "t1", "Edit", input=call))
-    assert "● waiting for you" in talk.text()
+    assert talk.text() == "Edit app.py ● waiting for you"  # the dialog shows the change
     talk.answers("r1", permissions.allow(call))
     talk.cli(tool_result("t1", "updated"))
-    assert "✓ allowed once" in talk.text()
+    assert talk.text() == "Edit app.py ✓ allowed once\n- a\n+ b"
 
 
 def test_a_denied_call_says_so(talk: ShownTalk) -> None:
@@ -224,7 +224,7 @@ def asked(talk: ShownTalk) -> None:
 
 def test_an_answered_question_shows_what_was_chosen(talk: ShownTalk) -> None:
     asked(talk)
-    assert talk.text() == "Question ● waiting for you\nWhich <db>?"
+    assert talk.text() == "Question Which <db>? ● waiting for you"
     ask = questions.parse_questions(QUESTION)
     talk.answers("r1", questions.answered(ask, [questions.Answer(labels=("B",), notes="but later")], capabilities=()))
     talk.cli(tool_result("t1", "answered"))
