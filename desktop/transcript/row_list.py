@@ -162,6 +162,7 @@ class RowList(QListView):
     def _restyle(self) -> None:
         fonts.forget()
         self.store.clear()
+        self._measure_line()
         self._touch(0)
         self.settle()
 

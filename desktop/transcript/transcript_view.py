@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop import theme
@@ -51,7 +52,7 @@ class TranscriptView(QWidget):
         layout.addWidget(self.list, 1)
         self._dirty: dict[str, None] = {}
         self._timer = QTimer(self, singleShot=True, interval=round(FRAME * 1000))
-        self._timer.timeout.connect(self.flush)
+        self._timer.timeout.connect(self._render)
         self.list.followed.connect(self._followed)
         self.list.link.connect(open_web_link)
         self.list.file_link.connect(self.file_link)
@@ -79,6 +80,10 @@ class TranscriptView(QWidget):
         if (self._dirty or self.model.rowCount() != before) and not self._timer.isActive():
             self._timer.start()
 
+    def _render(self) -> None:
+        if self.isVisible():  # what nobody sees is laid out when it is seen
+            self.flush()
+
     def flush(self) -> None:
         """Bring everything that is shown up to date now."""
         self._timer.stop()
@@ -104,6 +109,10 @@ class TranscriptView(QWidget):
         self.latest.raise_()
 
     # Qt overrides
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.flush()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:

@@ -197,6 +197,23 @@ def test_of_ten_thousand_messages_only_those_in_sight_are_made(qtbot: QtBot) -> 
     assert len(view.list.store) <= KEPT_ROWS
 
 
+def test_a_transcript_that_nobody_sees_is_laid_out_when_it_is_seen(talk: ShownTalk, qtbot: QtBot) -> None:
+    view = talk.view
+    assert view is not None
+    talk.begins_to_say("Some words")
+    view.hide()
+    made = talk.list.store.made
+    for _piece in range(5):
+        view.apply_changes(talk.conversation.apply(parse_message(text_delta("\n\nmore words"))))
+        view.apply_changes(talk.conversation.notice("info", "Stopped."))
+        qtbot.wait(50)
+    assert talk.list.store.made == made
+    view.show()
+    qtbot.waitUntil(lambda: talk.list.store.made > made)
+    assert talk.text(0).endswith("more words")
+    assert talk.list.following
+
+
 def test_rows_that_come_and_go_in_one_batch_leave_nothing(talk: ShownTalk) -> None:
     changes = talk.conversation.apply(parse_message(assistant("kept", message_id="a")))
     changes += talk.conversation.notice("info", "Stopped.")
