@@ -24,6 +24,7 @@ from desktop.demo import Demo
 from desktop.instance import SingleInstance, Wish
 from desktop.paths import config_dir, data_dir
 from desktop.settings import Settings, SettingsStore
+from desktop.settings_file import FILE_NAME
 from desktop.signals import SignalWatcher
 from desktop.translations import tr
 
@@ -149,7 +150,7 @@ class Application(QObject):
         self._instance = instance
         self._hooks = hooks
         self._told_report = False
-        self.settings = SettingsStore(config_dir(env) / "settings.json")
+        self.settings = SettingsStore(config_dir(env) / FILE_NAME)
         self._geometry = QSettings(str(config_dir(env) / "window.ini"), QSettings.Format.IniFormat)
         self._apply(self.settings.settings)
         self.settings.subscribe(self._apply)

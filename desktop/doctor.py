@@ -14,6 +14,7 @@ from typing import Any
 
 from desktop import __version__
 from desktop.paths import config_dir, data_dir, log_file
+from desktop.settings_file import read_settings
 from protocol.claude import (
     Claude,
     ClaudeBroken,
@@ -127,7 +128,7 @@ class DoctorReport:
 
 def report(env: Mapping[str, str] = os.environ) -> DoctorReport:
     """Look at everything. Runs the CLI up to three times, so it takes seconds; changes nothing."""
-    settings, problem = _read_settings(config_dir(env) / "settings.json")
+    settings, problem = read_settings(config_dir(env))
     environment = child_environment(env, keep_api_key=settings.get("keep_api_key") is True)
     found = DoctorReport(environment, config_dir(env), data_dir(env), log_file(env))
     if problem:
@@ -149,19 +150,6 @@ def main(json_output: bool = False) -> int:
     return 0 if found.ok else 1
 
 
-def _read_settings(path: Path) -> tuple[dict[str, Any], str | None]:
-    """The settings as they are; unlike the program itself, a report does not put a damaged file aside."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}, None
-    except (OSError, ValueError, RecursionError) as error:
-        return {}, f"The settings in {path} cannot be read, so the defaults will be used: {error}"
-    if not isinstance(value, dict):
-        return {}, f"The settings in {path} are not a JSON object, so the defaults will be used."
-    return value, None
-
-
 def _look_at_environment(found: DoctorReport) -> None:
     for name in found.environment.removed:
         if name.startswith("ANTHROPIC_"):
@@ -173,7 +161,7 @@ def _look_at_environment(found: DoctorReport) -> None:
 
 def _look_for_claude(found: DoctorReport, setting: Any, env: Mapping[str, str]) -> None:
     try:
-        found.claude = _find(setting, env)
+        found.claude = find_claude_or_ask_shell(setting=setting, env=env)
     except ClaudeNotFound as error:
         found.problems.append(str(error))
         return
@@ -194,18 +182,13 @@ def _look_for_claude(found: DoctorReport, setting: Any, env: Mapping[str, str]) 
         found.notes.append(found.login.problem)
 
 
-def _find(setting: Any, env: Mapping[str, str]) -> Claude:
-    if setting is not None and not isinstance(setting, (str, list)):
-        raise ClaudeNotFound("The Claude program in the settings cannot be used: it is neither a path nor a list.")
-    return find_claude_or_ask_shell(setting=setting, env=env)
-
-
 def _look_at_folder(found: DoctorReport, folder: Path) -> None:
     """A folder that is there, or can be made, and written to."""
     existing = folder
-    while not existing.exists() and existing != existing.parent:
+    # Not the methods of `Path`: they raise where a folder on the way may not be entered.
+    while not os.path.exists(existing) and existing != existing.parent:
         existing = existing.parent
-    if not existing.is_dir():
+    if not os.path.isdir(existing):
         sentence = f"{folder} cannot be used: {existing} is not a folder."
     elif not os.access(existing, os.W_OK | os.X_OK):
         sentence = f"{folder} cannot be written to."

@@ -7,7 +7,6 @@ on the terminal and denied where there is none. Plain asyncio and `protocol`; no
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
@@ -17,7 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
+from desktop.paths import config_dir
 from desktop.run_answers import Answers, AnswersError, Terminal, decide
+from desktop.settings_file import read_settings
 from protocol.claude import ClaudeBroken, ClaudeNotFound, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change, Conversation, NoticeItem, PendingRequest, TextItem, ToolItem, TurnEndItem
 from protocol.permissions import make_visible
@@ -75,6 +76,7 @@ class Turn:
         self._on_text = on_text
         self._changed = asyncio.Event()
         self._told = 0
+        self._sent = False
         self._over = False
         self._session = Session(options, conversation=self.conversation, on_changes=self._on_changes)
 
@@ -84,6 +86,7 @@ class Turn:
             try:
                 await self._session.start()
                 self._session.send(prompt)
+                self._sent = True
             except SessionError as error:
                 raise RunError(" ".join(str(error).split())) from error
             await self._until_over()
@@ -106,13 +109,15 @@ class Turn:
         """Answer a request; one that the CLI takes back while the person thinks needs no answer any more."""
         decision = asyncio.create_task(decide(pending, self.conversation, self._answers, self._terminal))
         try:
-            while not decision.done() and pending.request_id in self.conversation.pending:
+            # The very request: its id can come again with another one.
+            while not decision.done() and self.conversation.pending.get(pending.request_id) is pending:
                 self._changed.clear()
                 change = asyncio.create_task(self._changed.wait())
                 await asyncio.wait({decision, change}, return_when=asyncio.FIRST_COMPLETED)
                 change.cancel()
-            if decision.done():
-                self._session.answer(pending.request_id, decision.result())
+            result = decision.result() if decision.done() else None
+            if result is not None and self.conversation.pending.get(pending.request_id) is pending:
+                self._session.answer(pending.request_id, result)
             else:
                 self._terminal.say("\nThis needs no answer any more.")
         finally:
@@ -122,6 +127,8 @@ class Turn:
         for change in changes:
             if change.kind == "item_added" and isinstance(self.conversation.item(change.id), TurnEndItem):
                 self._over = True
+        if self._sent and self.conversation.state == "idle":
+            self._over = True  # some commands of the CLI's own end without a turn: /clear
         self._changed.set()
 
     def _say_finished_texts(self) -> None:
@@ -180,41 +187,37 @@ async def _run(options: SessionOptions, answers: Answers, prompt: str, *, as_jso
     return await turn.run(prompt)
 
 
-def _settings(env: Mapping[str, str]) -> dict[str, Any]:
-    """The settings file as it is: what cannot be read counts as not there, and the window says so."""
-    from desktop.paths import config_dir
-
-    try:
-        value = json.loads((config_dir(env) / "settings.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def main(prompt: str, *, answers: Path | None, as_json: bool, env: Mapping[str, str] = os.environ) -> int:
     """Run one turn in the current folder; returns the exit code."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")
-        sys.stderr.reconfigure(errors="replace")  # type: ignore[union-attr]
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     if not prompt.strip():
         print("The prompt is empty. Say what Claude shall do.", file=sys.stderr)
         return 2
     try:
+        return _main(prompt, answers, env, as_json=as_json)
+    except BrokenPipeError:  # whoever read the output has left; Python must not try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print("Stopped.", file=sys.stderr)
+        return 1
+
+
+def _main(prompt: str, answers: Path | None, env: Mapping[str, str], *, as_json: bool) -> int:
+    try:
         known = Answers.read(answers) if answers is not None else Answers()
-        options = find_options(Path.cwd(), env, _settings(env))
+        options = find_options(Path.cwd(), env, read_settings(config_dir(env))[0])
         outcome = asyncio.run(_run(options, known, prompt, as_json=as_json, out=sys.stdout))
     except (RunError, AnswersError) as error:
         if as_json:
             print(json.dumps({"ok": False, "errors": [str(error)]}, ensure_ascii=False))
         print(error, file=sys.stderr)
         return 1
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        print("Stopped.", file=sys.stderr)
-        return 1
     if as_json:
         print(json.dumps(outcome.as_json(), ensure_ascii=False))
     for words in outcome.errors:
         print(words, file=sys.stderr)
-    with contextlib.suppress(BrokenPipeError):
-        sys.stdout.flush()
+    sys.stdout.flush()
     return 1 if outcome.errors else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -80,6 +81,8 @@ class Terminal:
     def __init__(self, source: TextIO | None = None, sink: TextIO | None = None) -> None:
         self._source = source if source is not None else sys.stdin
         self._sink = sink if sink is not None else sys.stderr
+        self._asked: asyncio.Future[str] | None = None
+        self._reads = False
 
     @property
     def is_there(self) -> bool:
@@ -91,29 +94,52 @@ class Terminal:
         print(make_visible(text), file=self._sink, flush=True)
 
     async def ask(self, text: str) -> str | None:
-        """Ask for a line; None at the end of the input. The loop goes on meanwhile."""
+        """Ask for a line; None at the end of the input. The loop goes on meanwhile.
+
+        What was typed before the question was there is no answer to it, and is dropped.
+        """
+        _drop_typed(self._source)
         print(make_visible(text), end=" ", file=self._sink, flush=True)
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[str] = loop.create_future()
-
-        def settle(line: str) -> None:
-            if not future.done():
-                future.set_result(line)
-
-        # A daemon thread: a line that nobody types must not keep the program from ending.
-        def read() -> None:
-            line = self._source.readline()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(settle, line)
-
-        threading.Thread(target=read, name="terminal", daemon=True).start()
-        line = await future
+        self._asked = loop.create_future()
+        if not self._reads:  # else a thread still waits, since a question that was withdrawn
+            self._reads = True
+            # A daemon: a line that nobody types must not keep the program from ending.
+            threading.Thread(target=self._read, args=(loop,), name="terminal", daemon=True).start()
+        line = await self._asked
         return line.rstrip("\r\n") if line else None
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            line = self._source.readline()
+        except (OSError, ValueError):
+            line = ""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody asks any more
+            loop.call_soon_threadsafe(self._take, line)
+
+    def _take(self, line: str) -> None:
+        self._reads = False
+        if self._asked is not None and not self._asked.done():
+            self._asked.set_result(line)
 
     async def confirm(self, text: str) -> bool:
         """Ask for yes or no; anything but yes is no."""
         answer = await self.ask(f"{text} [y/N]")
         return (answer or "").strip().casefold() in ("y", "yes")
+
+
+def _drop_typed(source: TextIO) -> None:
+    """Forget what was typed and not read yet, where the source is a terminal."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while source.isatty() and msvcrt.kbhit():
+            msvcrt.getwch()
+        return
+    import termios
+
+    with contextlib.suppress(OSError, ValueError, termios.error):  # no terminal, or none with a descriptor
+        termios.tcflush(source.fileno(), termios.TCIFLUSH)
 
 
 async def decide(

@@ -15,8 +15,6 @@ from desktop.sentences import Sentence, sentence
 
 log = logging.getLogger("handraise.settings")
 
-FILE_NAME = "settings.json"
-
 
 class Settings(BaseModel):
     """Everything that can be set. A key that this version does not know is kept and written back."""

@@ -174,8 +174,9 @@ def _words(command: str | Sequence[str]) -> list[str]:
             return [text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text]
         try:
             command = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Unusable(f"{text} is not a JSON array: {error}") from error
-    if not command or not all(isinstance(word, str) for word in command) or not command[0]:
+    is_list = isinstance(command, (list, tuple)) and all(isinstance(word, str) for word in command)
+    if not is_list or not any(command[:1]):
         raise Unusable("the command must be a path, or a JSON array of a program and its arguments.")
     return list(command)

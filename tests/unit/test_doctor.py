@@ -175,6 +175,13 @@ def test_a_folder_that_cannot_be_made_is_a_problem(env: Env, install: Callable[.
     assert doctor.report(env).problems == [f"{tmp_path}/file/data cannot be used: {tmp_path}/file is not a folder."]
 
 
+def test_a_folder_that_the_system_cannot_even_look_at_ends_no_report(env: Env, install: Callable[..., Path]) -> None:
+    folder = Path("/") / ("x" * 300) / "data"
+    report = doctor.report({**env, "HANDRAISE_CLAUDE": str(install()), "HANDRAISE_DATA_DIR": str(folder)})
+    assert report.data == folder
+    assert report.claude is not None
+
+
 def run_doctor(env: Env, argument: str) -> subprocess.CompletedProcess[bytes]:
     code = f"import sys; from desktop.doctor import main; rc = main({argument}); "
     code += "assert not [name for name in sys.modules if name.startswith('PySide6')]; sys.exit(rc)"

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from typing import Any
 import psutil
 import pytest
 
+from desktop.run import Turn
 from desktop.run_answers import Answers, AnswersError, Terminal, answer_of, decide, picks_of
 from protocol.conversation import Conversation, PendingRequest
 from protocol.messages import ControlRequest, parse_message
 from protocol.questions import Option, Question
+from tests.helpers.peer import Peer, run
 
 ROOT = Path(__file__).resolve().parents[2]
 DATABASE = {
@@ -190,6 +193,29 @@ def test_ctrl_c_ends_the_cli_too(place: Place) -> None:
     assert alive == []
 
 
+def test_a_reader_who_leaves_ends_the_turn_without_a_word(place: Place) -> None:
+    place.scenario({"text": "First."}, {"text": "Then."})
+    program = subprocess.Popen(
+        [sys.executable, "-m", "desktop", "run", "go"], env=place.env, cwd=place.folder,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert program.stdout is not None
+    program.stdout.close()
+    program.stdout = None
+    _, err = program.communicate(timeout=30)
+    assert (program.returncode, err) == (1, "")
+
+
+@pytest.mark.parametrize("value", [7, {"a": 1}, [], [""], ["claude", 7]])
+def test_a_setting_that_names_no_program_is_said(place: Place, value: Any) -> None:
+    (place.folder / "config").mkdir()
+    (place.folder / "config" / "settings.json").write_text(json.dumps({"claude": value}), encoding="utf-8")
+    del place.env["HANDRAISE_CLAUDE"]
+    place.env["PATH"] = "/nowhere"
+    done = place.run("go")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+
+
 # On the terminal
 
 
@@ -259,6 +285,119 @@ def test_a_form_is_asked_field_by_field_until_it_fits() -> None:
 
 def test_something_unknown_is_refused() -> None:
     assert ask({"subtype": "from_the_future"}, "y\n")[0]["behavior"] == "deny"
+
+
+class Person(Terminal):
+    """Someone at the terminal who takes their time; `say` and `asked` is what they have seen."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(Typist(), io.StringIO())
+        self.seen: list[str] = []
+        self.answers = list(answers)
+        self.may_answer = asyncio.Event()
+
+    def say(self, text: str) -> None:
+        self.seen.append(text)
+
+    async def ask(self, text: str) -> str | None:
+        self.seen.append(text)
+        await self.may_answer.wait()
+        return self.answers.pop(0)
+
+    async def until_seen(self, words: str) -> None:
+        deadline = time.monotonic() + 20
+        while not any(words in text for text in self.seen):
+            assert time.monotonic() < deadline, self.seen
+            await asyncio.sleep(0.01)
+
+
+def test_an_answer_to_a_request_that_was_taken_back_does_not_go_to_another_with_its_id(tmp_path: Path) -> None:
+    script = """
+        shake()
+        read()
+        ask("r1", input={"command": "ls"})
+        while not os.path.exists("asked"):
+            time.sleep(0.01)
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "rm -rf ~"}}
+        write(b"".join(json.dumps(message).encode() + b"\\n" for message in [
+            {"type": "control_cancel_request", "request_id": "r1"},
+            {"type": "control_request", "request_id": "r1", "request": request},
+        ]))
+        read()
+        result()
+        until_end()
+    """
+
+    async def story() -> list[dict[str, Any]]:
+        peer = Peer(tmp_path, script)
+        person = Person("y", "n")
+        turn = asyncio.create_task(Turn(peer.options, Answers(), person).run("go"))
+        await person.until_seen('"ls"')
+        (tmp_path / "asked").touch()
+        await person.until_seen("rm -rf")
+        person.answers = ["n"]
+        person.may_answer.set()
+        await turn
+        return peer.heard("control_response")
+
+    [reply] = run(story())
+    assert reply["response"]["response"]["behavior"] == "deny"
+
+
+class AtTerminal:
+    """The program with a terminal of its own as standard input."""
+
+    def __init__(self, place: Place) -> None:
+        self._master, slave = os.openpty()
+        self.program = subprocess.Popen(
+            [sys.executable, "-m", "desktop", "run", "go"], env=place.env, cwd=place.folder,
+            stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        os.close(slave)
+        self._seen = b""
+
+    def until(self, words: str) -> None:
+        """Read what is asked until these words have come."""
+        assert self.program.stderr is not None
+        while words.encode() not in self._seen:
+            piece = os.read(self.program.stderr.fileno(), 4096)
+            assert piece, self._seen
+            self._seen += piece
+        self._seen = self._seen.partition(words.encode())[2]
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def end(self) -> str:
+        out, _ = self.program.communicate(timeout=30)
+        os.close(self._master)
+        return out.decode()
+
+
+def bash(command: str, **more: Any) -> dict[str, Any]:
+    return {"tool": "Bash", "input": {"command": command}, "result": "ok", "ask": True, "as": command, **more}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal of the test's own is a POSIX thing")
+class TestAtATerminal:
+    def test_what_was_typed_ahead_allows_nothing(self, place: Place) -> None:
+        place.scenario(bash("one"), bash("two"), {"text": "${one.decision} ${two.decision}"})
+        terminal = AtTerminal(place)
+        terminal.until("[y/N]")
+        terminal.type("y\ny\n")
+        terminal.until('"two"')
+        terminal.until("[y/N]")
+        terminal.type("n\n")
+        assert terminal.end() == "allowed denied\n"
+
+    def test_a_request_that_is_taken_back_swallows_no_line_of_the_next_one(self, place: Place) -> None:
+        place.env["FAKE_CLI_PACE"] = "1"
+        place.scenario(bash("one", withdraw_after=0.5), bash("two"), {"text": "${two.decision}"})
+        terminal = AtTerminal(place)
+        terminal.until("needs no answer any more")
+        terminal.until("[y/N]")
+        terminal.type("y\n")
+        assert terminal.end() == "allowed\n"
 
 
 # Picks

@@ -138,6 +138,7 @@ class TestStart:
             peer.session._wire_log = None  # this test's own, which would keep every line
             start = asyncio.create_task(peer.session.start())
             while peer.conversation.damaged < 120_002:
+                assert not start.done()
                 await asyncio.sleep(0.05)
             held = tracemalloc.get_traced_memory()[0]
             await peer.session.close()
@@ -353,7 +354,7 @@ class TestTheirRequests:
             shake()
             ask("r1", input={"command": "ls"})
             read()
-            request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "rm -rf ~"}, "tool_use_id": "t2"}
+            request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "rm -rf ~"}}
             write(b"".join(json.dumps(message).encode() + b"\\n" for message in [
                 {"type": "control_cancel_request", "request_id": "r1"},
                 {"type": "control_request", "request_id": "r1", "request": request},
