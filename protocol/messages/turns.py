@@ -41,10 +41,8 @@ class AssistantMessage(Message):
     aborted: Flag = False
     parent_tool_use_id: OptionalText = None
     agent_id: Text = ""
-    task_description: Text = ""
     thinking_duration_ms: OptionalNumber = None
     uuid: Text = ""
-    session_id: Text = ""
 
 
 class UserMessage(Message):
@@ -63,9 +61,7 @@ class UserMessage(Message):
     is_replay: Flag = Field(default=False, validation_alias="isReplay")
     is_synthetic: Flag = Field(default=False, validation_alias="isSynthetic")
     parent_tool_use_id: OptionalText = None
-    agent_id: Text = ""
     uuid: Text = ""
-    session_id: Text = ""
 
 
 class StreamEvent(Message):
@@ -100,8 +96,6 @@ class ResultMessage(Message):
     duration_ms: Number = 0.0
     num_turns: Whole = 0
     queued_turn_count: OptionalWhole = None
-    uuid: Text = ""
-    session_id: Text = ""
 
 
 class RateLimitEvent(Message):

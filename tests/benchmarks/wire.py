@@ -36,12 +36,18 @@ from tests.helpers import recordings
 
 SDK = "claude-agent-sdk"
 UNTYPED_BY_SDK = ("control_", "command_lifecycle")
-LINES = 40_000
-ROUNDS = 7
+LINES = 12_000
+ROUNDS = 25
 
-# Prints the file only when told to, so that neither reader's clock runs while an interpreter starts.
+# Prints the file only when told to, so that neither reader's clock runs while an interpreter starts, and through a
+# roomy pipe where the system has one (Linux: F_SETPIPE_SZ), so that the readers are timed and not the scheduler.
 CHILD = """
 import shutil, sys
+try:
+    import fcntl
+    fcntl.fcntl(1, 1031, 1 << 20)
+except (ImportError, OSError):
+    pass
 sys.stdin.buffer.readline()
 shutil.copyfileobj(open(sys.argv[1], "rb"), sys.stdout.buffer, 1 << 20)
 """
