@@ -5,59 +5,61 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage, QPainter, QTextLayout
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 
 from desktop import theme
 from desktop.transcript import fonts
+from desktop.transcript.ansi import Coloured
 from desktop.transcript.diffs import DiffRow, shown_text
 from desktop.transcript.fonts import face
 from desktop.transcript.icons import paint_chevron, paint_icon
 from desktop.transcript.inline import utf16_length
 from desktop.transcript.pieces import TextPiece
-from desktop.transcript.segments import Action, ActionKind, Marks, Segment, paint_ring
+from desktop.transcript.segments import Action, ActionKind, Marks, Segment, guess_height, paint_ring
 from desktop.translations import tr
 
 PAD = 12
 CHUNK_LINES, CHUNK_CHARS = 40, 3000
 
 
-def chunks(text: str) -> list[str]:
-    """A long text in parts that are laid out one by one, cut at line breaks where there are any."""
-    parts: list[str] = []
-    for line_block in _line_blocks(text):
-        while len(line_block) > CHUNK_CHARS * 2:
-            at = line_block.rfind(" ", CHUNK_CHARS // 2, CHUNK_CHARS) + 1 or CHUNK_CHARS
-            parts.append(line_block[:at])
-            line_block = line_block[at:]
-        parts.append(line_block)
-    return parts
-
-
-def _line_blocks(text: str) -> list[str]:
-    blocks: list[str] = []
+def chunks(text: str) -> list[tuple[str, str]]:
+    """A long text in parts that are laid out one by one: (part, what stands between it and the part before)."""
+    parts: list[tuple[str, str]] = []
     start = at = lines = 0
+    joint = ""
     while True:
         end = text.find("\n", at)
+        stop = len(text) if end < 0 else end
+        while stop - start > 2 * CHUNK_CHARS and lines == 0:  # one line, longer than a part may be
+            cut = text.rfind(" ", start + CHUNK_CHARS // 2, start + CHUNK_CHARS) + 1 or start + CHUNK_CHARS
+            parts.append((text[start:cut], joint))
+            start, joint = cut, ""
         if end < 0:
-            blocks.append(text[start:])
-            return blocks
-        lines += 1
-        at = end + 1
+            parts.append((text[start:], joint))
+            return parts
+        lines, at = lines + 1, end + 1
         if lines >= CHUNK_LINES or at - start > CHUNK_CHARS:
-            blocks.append(text[start:end])
-            start, lines = at, 0
+            parts.append((text[start:end], joint))
+            start, lines, joint = at, 0, "\n"
 
 
 class PlainSegment(Segment):
-    """Text as it is, in one of the fonts."""
+    """Text as it is, in one of the fonts. `colours` are parts of it in colours of the theme."""
 
     def __init__(
-        self, text: str, kind: str = "body", *, role: str = "text", indent: int = 0,
-        formats: Sequence[QTextLayout.FormatRange] = (), right: int = 0,
+        self, text: str, kind: str = "body", *, role: str = "text", indent: int = 0, right: int = 0,
+        colours: Sequence[Coloured] = (), joint: str = "\n",
     ) -> None:
         super().__init__()
-        self.indent, self.right = indent, right
-        self.pieces = [TextPiece(text, kind, formats, role=role, anywhere=kind == "code")]
+        self.indent, self.right, self.joint = indent, right, joint
+        self._text, self._kind, self._role, self._colours = text, kind, role, colours
+
+    def build(self) -> list[TextPiece]:
+        formats = [fonts.coloured(*part) for part in self._colours]
+        return [TextPiece(self._text, self._kind, formats, role=self._role, anywhere=self._kind == "code")]
+
+    def estimate(self, width: int) -> int:
+        return guess_height(self._text, face(self._kind), width - self.indent - self.right)
 
     def arrange(self, width: int) -> int:
         return super().arrange(max(width, theme.px(60)))

@@ -22,7 +22,7 @@ RowKind = Literal["context", "added", "removed", "gap", "note"]
 ReadFile = Callable[[str], str | None]
 CONTEXT = 3
 EDIT_TOOLS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
-MAX_COMPARED = 1_500_000
+MAX_COMPARED = 300_000
 """Lines before times lines after, up to which the two are compared line by line."""
 MAX_PLACES = 50
 

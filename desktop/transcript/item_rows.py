@@ -7,6 +7,7 @@ from PySide6.QtCore import QLocale
 from desktop import theme
 from desktop.transcript.card_segments import PAD, HeaderSegment, PictureSegment, PlainSegment, chunks
 from desktop.transcript.flow import MarkdownRow
+from desktop.transcript.pieces import TextPiece
 from desktop.transcript.rows import Frame, PlainRow, Row
 from desktop.transcript.segments import Segment
 from desktop.transcript.tool_rows import RowContext, tool_row
@@ -53,8 +54,8 @@ def _user_row(item: UserItem, context: RowContext) -> Row:
         images = item.images
         segments.append(PictureSegment(len(images), lambda index: context.picture(images[index]), indent=pad))
     role = "soft" if item.state == "cancelled" else "text"
-    for index, chunk in enumerate(chunks(item.text) if item.text else []):
-        segment = PlainSegment(chunk, "body", role=role, indent=pad, right=pad)
+    for index, (chunk, joint) in enumerate(chunks(item.text) if item.text else []):
+        segment = PlainSegment(chunk, "body", role=role, indent=pad, right=pad, joint=joint)
         segment.gap = theme.px(8) if index == 0 and segments else 0
         segments.append(segment)
     words = user_state(item, context)
@@ -105,10 +106,11 @@ def _notice_row(item: NoticeItem, context: RowContext) -> Row:
     words = notice_words(item)
     segments: list[Segment] = [NoticeSegment(icon, words, tone, opens=bool(detail), opened=opened, pad=pad)]
     if detail and opened:
-        for index, chunk in enumerate(chunks(detail)):
+        for index, (chunk, joint) in enumerate(chunks(detail)):
             kind = "code" if item.kind in ("exited", "error") else "small"
             segment = PlainSegment(chunk, kind, role="soft", indent=theme.px(pad + 22), right=theme.px(pad))
             segment.gap = theme.px(2) if index == 0 else 0
+            segment.joint = joint if index else "\n"
             segments.append(segment)
     frames = [Frame(0, len(segments) - 1, "card", "line", 10, after=10 if len(segments) > 1 else 0)] if framed else []
     return PlainRow(segments, frames)
@@ -120,7 +122,7 @@ class NoticeSegment(HeaderSegment):
     def __init__(self, icon: str, words: str, tone: str, *, opens: bool, opened: bool, pad: int) -> None:
         super().__init__(icon, words, "", opens=opens, opened=opened, pad=pad, words=words)
         self._icon_tone = tone
-        self.pieces = [PlainSegment(words, "body", role="soft" if tone == "soft" else "text").pieces[0]]
+        self.pieces = [TextPiece(words, "body", role="soft" if tone == "soft" else "text")]
 
     def arrange(self, width: int) -> int:
         self._width = width

@@ -172,16 +172,42 @@ class _DocumentWriter:
         lines = block.code.split("\n")
         starts = [(part.start, part.start + part.length, part.role) for part in parts]
         at = 0
-        for number, line in enumerate(lines):
+        if not block.part:
+            self._open_panel(len(block.path))
+        for line in lines:
             form = QTextBlockFormat()
-            form.setLeftMargin(theme.px(22) * len(block.path))
-            form.setBackground(theme.role("code"))
-            form.setTopMargin(theme.px(6) if not block.part and number == 0 else 0)
-            form.setBottomMargin(theme.px(6) if last and number == len(lines) - 1 else 0)
+            form.setLineHeight(130, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
             self._block(form)
             length = utf16_length(line)
             self._code_line(line, at, starts)
             at += length + 1
+        if last:
+            self._leave()
+
+    def _open_panel(self, depth: int) -> None:
+        """A frame with a ground and room in it; what is written next stands inside."""
+        form = QTextFrameFormat()
+        form.setBackground(theme.role("code"))
+        form.setPadding(theme.px(8))
+        form.setTopMargin(theme.px(6))
+        form.setBottomMargin(theme.px(6))
+        form.setLeftMargin(theme.px(22) * depth)
+        self._shrink_empty_block()
+        self._cursor.insertFrame(form)
+        self._fresh = True
+
+    def _leave(self) -> None:
+        """Go on after a frame or a table. Qt has put an empty block there, which the next one uses."""
+        self._cursor.movePosition(QTextCursor.MoveOperation.End)
+        self._fresh = True
+        self._shrink_empty_block()
+
+    def _shrink_empty_block(self) -> None:
+        """Take the room from the empty block that Qt wants before and after a frame."""
+        if self._fresh:
+            form = QTextBlockFormat()
+            form.setLineHeight(1, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+            self._cursor.setBlockFormat(form)
 
     def _code_line(self, line: str, at: int, parts: list[tuple[int, int, str]]) -> None:
         plain = QTextCharFormat()
@@ -209,16 +235,18 @@ class _DocumentWriter:
         form.setBorderBrush(QBrush(theme.role("line")))
         form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
         form.setBorderCollapse(True)
-        form.setCellPadding(theme.px(4))
+        form.setCellPadding(theme.px(6))
+        form.setTopMargin(0 if block.part else theme.px(6))
+        form.setBottomMargin(theme.px(6))
         form.setLeftMargin(theme.px(22) * len(block.path))
         form.setWidth(QTextLength(QTextLength.Type.VariableLength, 0))
+        self._shrink_empty_block()
         table = self._cursor.insertTable(len(block.rows), columns, form)
         for y, row in enumerate(block.rows):
             for x, cell in enumerate(row):
                 cursor = table.cellAt(y, x).firstCursorPosition()
                 insert_inline(cursor, cell, base=BOLD if y == 0 and not block.part else 0)
-        self._cursor.movePosition(QTextCursor.MoveOperation.End)
-        self._fresh = False
+        self._leave()
 
 
 def insert_inline(cursor: QTextCursor, inline: Inline, *, base: int = 0, level: int = 0) -> None:

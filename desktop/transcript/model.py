@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from desktop.transcript.item_rows import accessible_text, source_text
-from protocol.conversation import Change, Conversation, Item, ToolItem
+from protocol.conversation import Change, Conversation, Item, ToolItem, UserItem
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 ITEM_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -159,8 +159,8 @@ class TranscriptModel(QAbstractListModel):
         parent = self._parents.get(item_id)
         if parent:
             dirty[parent] = None
-        elif row:
-            dirty[self._ids[row - 1]] = None  # a message that has an answer now no longer says "sent"
+        elif row and isinstance(self.item(row - 1), UserItem):
+            dirty[self._ids[row - 1]] = None  # it has an answer now and no longer says "sent"
 
     def _remove(self, item_id: str, dirty: dict[str, None]) -> None:
         row = self._rows.get(item_id)

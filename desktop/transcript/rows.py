@@ -246,7 +246,7 @@ class Row:
 
     def join(self, before: int, after: int) -> str:
         """What stands between two segments in copied text."""
-        return "\n"
+        return self.segments[after].joint
 
     def text(self) -> str:
         """All its words."""

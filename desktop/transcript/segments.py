@@ -53,6 +53,7 @@ class Segment:
         height: in pixels; an estimate until `laid` is the width it was laid out for.
         indent, right: pixels from the row's edges.
         gap: pixels above it.
+        joint: what stands between it and the segment before in copied text.
         soft: whether its words are in the soft colour.
         joined: whether it is in the same quote as the segment before.
         kind: what kind of block it is, for the frames around several.
@@ -69,6 +70,7 @@ class Segment:
         self.gap = 0
         self.joined = False
         self.soft = False
+        self.joint = "\n"
         self.joins: list[str] = []
         self._pieces: list[TextPiece] | None = None
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from PySide6.QtGui import QImage
 
 from desktop import theme
-from desktop.transcript import fonts
 from desktop.transcript.ansi import Coloured, read_output
 from desktop.transcript.card_segments import (
     PAD,
@@ -31,6 +31,8 @@ from protocol.conversation import Item, TextItem, ToolItem
 from protocol.messages import ImageBlock
 from protocol.permissions import make_visible
 
+MOST_CHARS = 1_000_000
+"""Characters of an output that are shown at most, even on demand. Copying the message gives all of it."""
 CUT_LINES, CUT_DIFF, CUT_CHARS = 12, 20, 4000
 
 
@@ -134,25 +136,30 @@ class _Body:
         self, text: str, kind: str = "small", *, role: str = "text", gap: int = 4, colours: Sequence[Coloured] = ()
     ) -> None:
         """Text in chunks, the first with a gap above."""
-        at = 0
-        for index, chunk in enumerate(chunks(text)):
-            length = utf16_length(chunk)
-            ranges = [fonts.coloured(max(part.start - at, 0), part.length - max(at - part.start, 0), part.role)
-                      for part in colours if part.start < at + length and part.start + part.length > at]
-            segment = PlainSegment(chunk, kind, role=role, indent=theme.px(PAD), formats=ranges, right=theme.px(PAD))
+        at, waiting = 0, deque(colours)
+        for index, (chunk, joint) in enumerate(chunks(text)):
+            start = at + len(joint)
+            at = start + utf16_length(chunk)
+            inside, pad = _inside(waiting, start, at), theme.px(PAD)
+            segment = PlainSegment(chunk, kind, role=role, indent=pad, right=pad, colours=inside, joint=joint)
+            if index == 0:
+                segment.joint = "\n"
             self._add(segment, theme.px(gap) if index == 0 else 0)
-            at += length + 1
 
     def _cut(self, text: str, limit: int = CUT_LINES) -> str:
         """The beginning of a long text, unless the person asked for all of it; then a button follows."""
         if self._context.shows_all(self._item.id):
-            return text
+            return text[:MOST_CHARS]
         lines = text.split("\n", limit)
         shown = "\n".join(lines[:limit])[:CUT_CHARS]
         return shown if len(shown) < len(text.rstrip("\n")) else text.rstrip("\n")
 
     def _show_all(self, shown: str, whole: str) -> None:
-        if len(shown) < len(whole.rstrip("\n")):
+        if self._context.shows_all(self._item.id):
+            if len(shown) < len(whole):
+                rest = format_count(len(whole) - len(shown))
+                self._plain(tr("The rest is not shown: {count} more characters.", count=rest), role="soft")
+        elif len(shown) < len(whole.rstrip("\n")):
             count = whole.count("\n") + 1
             words = (tr("Show all {count} lines", count=format_count(count)) if count > 1
                      else tr("Show all {count} characters", count=format_count(len(whole))))
@@ -194,18 +201,28 @@ class _Body:
 
     def _edit(self) -> None:
         item = self._item
-        rows: list[DiffRow] = result_rows(item.structured)
-        if not rows and item.input:
-            rows = edit_rows(item.name, item.input)
-        shown = rows if self._context.shows_all(item.id) or len(rows) <= CUT_DIFF + 4 else rows[:CUT_DIFF]
+        rows, total = self._diff()
+        shown = rows if self._context.shows_all(item.id) or total <= CUT_DIFF + 4 else rows[:CUT_DIFF]
         self._made += diff_segments(shown)
-        if len(shown) < len(rows):
-            self._add(ButtonSegment(tr("Show all {count} lines", count=format_count(len(rows))), "show_all", item.id,
-                                    indent=theme.px(PAD)))
+        if len(shown) < total:
+            words = tr("Show all {count} lines", count=format_count(total))
+            self._add(ButtonSegment(words, "show_all", item.id, indent=theme.px(PAD)))
         if not rows and item.status == "done":
             self._plain(tr("Nothing changed"), role="soft")
         if item.is_error or item.status == "failed":
             self._result()
+
+    def _diff(self) -> tuple[list[DiffRow], int]:
+        """The rows of an edit, as many as are shown at least, and how many there are."""
+        item = self._item
+        rows = result_rows(item.structured)
+        content = item.input.get("content")
+        if not rows and item.name == "Write" and isinstance(content, str) and not self._context.shows_all(item.id):
+            head = "\n".join(content.split("\n", CUT_DIFF + 5)[: CUT_DIFF + 5])
+            total = content.count("\n") + (not content.endswith("\n"))
+            return edit_rows("Write", {"content": head}), total
+        rows = rows or edit_rows(item.name, item.input)
+        return rows, len(rows)
 
     def _todos(self) -> None:
         todos = self._item.input.get("todos")
@@ -258,6 +275,20 @@ class _Body:
             shown = self._cut(as_json(item.input))
             self._plain(shown, "code", role="soft")
         self._result()
+
+
+def _inside(waiting: deque[Coloured], start: int, end: int) -> list[Coloured]:
+    """The coloured parts between two places, counted from the first; what reaches further stays in the queue."""
+    found: list[Coloured] = []
+    while waiting and waiting[0].start < end:
+        part = waiting[0]
+        first, last = max(part.start, start), min(part.start + part.length, end)
+        if first < last:
+            found.append(Coloured(first - start, last - first, part.role))
+        if part.start + part.length > end:
+            break
+        waiting.popleft()
+    return found
 
 
 def as_json(value: Any) -> str:
