@@ -45,6 +45,9 @@ ChangeKind = Literal[
 class Change:
     """One thing that is different now.
 
+    A host that collects changes before it looks at them passes them through `Conversation.current` first: what was
+    added may be gone again.
+
     Attributes:
         kind: `item_*` (id: the item's), `items_reset` (look at all of them anew), `pending_*` (id: the request's),
             `state` (state, activity or current tool), `info` (anything else that the conversation knows).

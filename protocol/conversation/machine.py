@@ -243,8 +243,8 @@ class Conversation(ConversationState):
 
     def _on_init(self, message: SystemInit) -> None:
         # CLIs before 2.1.332 tell of a /clear only by a new session id.
-        cleared = self.session_id not in ("", message.session_id) and self._users.last_text.strip() in CLEARING
-        if cleared:
+        command = self._users.last_text.split(maxsplit=1)[:1]
+        if self.session_id not in ("", message.session_id) and CLEARING.issuperset(command) and command:
             self._clear("")
         self._learn_init(message)
         self._users.turn_started()
@@ -412,6 +412,8 @@ class Conversation(ConversationState):
             self._notices.add("warning", texts.TOO_LONG, line.text, size=line.size)
 
     def _on_exit(self, code: int | None, stderr_tail: str, *, asked: bool) -> None:
+        if self._base == "exited":
+            return
         self._speech.exited()
         self._requests.exited()
         self._tools.exited()

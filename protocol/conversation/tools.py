@@ -190,7 +190,10 @@ class Tools:
     # Ends
 
     def turn_over(self) -> None:
-        """Calls of this turn that have no result will not get one; subagents in the background go on."""
+        """Calls and tasks of this turn that have no result will not get one; what is in the background goes on."""
+        for task in list(self.tasks.values()):
+            if not task.background and task.tool_use_id not in self._background:
+                del self.tasks[task.task_id]
         for item in list(self._open.values()):
             if not self._goes_on(item):
                 self._finish(item, "denied" if item.status == "denied" else "interrupted")

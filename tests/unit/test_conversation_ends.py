@@ -332,6 +332,11 @@ class TestExit:
         assert talk.texts == ["late"]
         assert talk.conversation.state == "exited"
 
+    def test_it_is_told_once(self) -> None:
+        talk = Talk()
+        talk.conversation.apply_exit(1, "")
+        assert talk.conversation.apply_exit(1, "") == []
+
     def test_an_answer_after_the_end_goes_nowhere(self) -> None:
         talk = self.busy()
         talk.conversation.apply_exit(1, "")

@@ -402,7 +402,7 @@ class TestClearing:
         talk = Talk()
         talk.begins("one")
         talk.cli(assistant("hi"), result())
-        talk.user("/clear")
+        talk.user("/clear the-next-one")
         talk.cli(init(session_id="s2"), assistant("(no content)"), result())
         assert talk.kinds == ["Notice", "TurnEnd"]
 

@@ -384,3 +384,13 @@ class TestTasks:
         talk.cli(system("task_updated", task_id="a", patch={"is_backgrounded": True}))
         talk.cli(system("background_tasks_changed", tasks=[]))
         assert talk.conversation.tasks == {}
+
+    def test_a_task_that_is_waited_for_ends_with_its_turn_and_one_in_the_background_does_not(self) -> None:
+        talk = Talk()
+        talk.begins()
+        talk.cli(
+            system("task_started", task_id="a", tool_use_id="t1"), system("task_started", task_id="b", tool_use_id="t2")
+        )
+        talk.cli(assistant(tool_use("t1", "Agent"), tool_use("t2", "Agent")))
+        talk.cli(tool_result("t2", tool_use_result={"status": "async_launched"}), tool_result("t1"), result())
+        assert list(talk.conversation.tasks) == ["b"]
