@@ -141,8 +141,12 @@ class DetailDiff(_GrowsWithText, DiffView):
 
 
 def diff_of(tool_name: str, given: Mapping[str, Any]) -> list[DiffRow]:
-    """What an editing tool would change, against the file as it is now; [] where that shows nothing."""
-    return edit_rows(tool_name, given, read_file)
+    """What an editing tool would change, against the file as it is now; [] where that shows nothing.
+
+    Nor is there a diff of lines that nobody could compare: the input itself is then shown, whole.
+    """
+    rows = edit_rows(tool_name, given, read_file)
+    return rows if all(len(row.text) <= _LONG_LINE for row in rows) else []
 
 
 def read_file(path: str) -> str | None:

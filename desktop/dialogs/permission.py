@@ -21,6 +21,7 @@ from protocol.messages import CanUseTool
 from protocol.permissions import Suggestion
 
 _LONG_COMMAND = 300
+_LONGEST_SCOPE = 4_000
 
 
 class PermissionDialog(RequestDialog):
@@ -106,12 +107,14 @@ class PermissionDialog(RequestDialog):
 
     def _build_suggestions(self) -> None:
         self.always: list[ChoiceRow] = []
-        offered = permissions.suggestions(self._request)
+        scopes = [(self._scope(suggestion), suggestion) for suggestion in permissions.suggestions(self._request)]
+        # What nobody would read to its end is not offered: no "always" reaches further than its words.
+        offered = [(number, *scope) for number, scope in enumerate(scopes) if len(scope[0]) <= _LONGEST_SCOPE]
         if not offered:
             return
         self._scroll.add(plain_label(tr("Allow this, and from now on:"), "soft"), RING)
-        for number, suggestion in enumerate(offered):
-            row = ChoiceRow(self._scope(suggestion), f"allowAlways_{number}", self._scroll.content)
+        for number, scope, suggestion in offered:
+            row = ChoiceRow(scope, f"allowAlways_{number}", self._scroll.content)
             row.clicked.connect(lambda _checked=False, chosen=suggestion: self._allow(chosen))
             self.guard.protect(row)
             self.always.append(row)

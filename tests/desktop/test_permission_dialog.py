@@ -218,6 +218,22 @@ class TestWhatIsShown:
         detail.copy()
         assert QGuiApplication.clipboard().text() == command[3:4007]
 
+    def test_an_edit_of_a_line_that_nobody_could_compare_is_shown_whole_as_it_came(self, page: Page) -> None:
+        given = {"file_path": "/bundle.js", "content": "y" * 300_000}
+        detail = named(put(page, tool("Write", given)), "permissionDetail")
+        assert json.loads(detail.toPlainText()) == given
+
+    def test_an_always_that_nobody_would_read_to_its_end_is_not_offered(self, page: Page) -> None:
+        def rule(content: str) -> dict[str, Any]:
+            return {"type": "addRules", "behavior": "allow", "destination": "session",
+                    "rules": [{"toolName": "Bash", "ruleContent": content}]}  # fmt: skip
+
+        offers = [rule("r" * 300_000), rule("ls")]
+        card = put(page, {**tool("Bash", {"command": "ls"}), "permission_suggestions": offers})
+        assert [row.objectName() for row in card.always] == ["allowAlways_1"]
+        click(card, "allowAlways_1")
+        assert page.answers[0]["updatedPermissions"] == [offers[1]]
+
     def test_description_reason_and_blocked_path_are_shown(self, page: Page) -> None:
         card = put(page, {**BASH, "decision_reason": "Path is outside the project"})
         text = shown(card)
