@@ -156,10 +156,10 @@ class Controls(QObject):
         try:
             return await session.request(request)
         except RequestRefused as error:
-            log.info("The CLI does not answer %s: %s", name, error)
+            log.info("The CLI does not answer %s: %s", name, error.sentence)
             self._unsupported.add(name)
         except SessionError as error:
-            log.info("No answer to %s: %s", name, error)
+            log.info("No answer to %s: %s", name, error.sentence)
         return None
 
     def after_start(self) -> None:

@@ -101,22 +101,36 @@ class DraftStore:
         self.folder = folder
         self.problem = ""
         self._stored: set[str] = set()
+        self._unstored: dict[str, Image] = {}  # what the disk did not take: still there for this run
 
     def keep_image(self, image: Image) -> KeptImage:
         """Put a picture's bytes on the disk, once; returns what a draft holds of it."""
         kept = KeptImage(digest=image.digest, media_type=image.media_type, name=image.name)
-        path = self._image_path(kept.digest)
-        if kept.digest not in self._stored and not path.exists():
-            try:
-                write_atomically(path, base64.b64encode(image.data).decode("ascii"))
-            except OSError as error:
-                self._failed(error)
-                return kept
-        self._stored.add(kept.digest)
+        if kept.digest not in self._stored:
+            self._unstored[kept.digest] = image
+            self._store(kept.digest)
         return kept
+
+    def _store(self, digest: str) -> bool:
+        image = self._unstored.get(digest)
+        if image is None:
+            return True
+        path = self._image_path(digest)
+        try:
+            if not path.exists():
+                write_atomically(path, base64.b64encode(image.data).decode("ascii"))
+        except OSError as error:
+            self._failed(error)
+            return False
+        self._stored.add(digest)
+        del self._unstored[digest]
+        return True
 
     def read_image(self, kept: KeptImage) -> Image | None:
         """A kept picture, or None when its file is gone or damaged."""
+        unstored = self._unstored.get(kept.digest)
+        if unstored is not None:
+            return unstored
         try:
             data = base64.b64decode(self._image_path(kept.digest).read_bytes(), validate=True)
         except (OSError, ValueError):
@@ -124,7 +138,11 @@ class DraftStore:
         return Image(data, kept.media_type, kept.name)
 
     def save(self, draft: Draft) -> bool:
-        """Write a draft, or remove its file when it holds nothing. Returns False (and sets `problem`) on failure."""
+        """Write a draft with its pictures, or remove its file when it holds nothing.
+
+        Returns False (and sets `problem`) on failure.
+        """
+        self.problem = ""
         if draft.is_empty:
             self.remove(draft.key)
             return True
@@ -136,8 +154,7 @@ class DraftStore:
         except OSError as error:
             self._failed(error)
             return False
-        self.problem = ""
-        return True
+        return all(self._store(image.digest) for image in draft.all_images())
 
     def remove(self, key: str) -> None:
         """Forget a conversation's draft."""
@@ -146,18 +163,22 @@ class DraftStore:
     def load(self) -> list[Draft]:
         """All drafts, oldest first. A damaged file is kept aside and logged; pictures nobody needs are removed."""
         drafts = []
+        all_read = True
         for path in sorted(self.folder.glob("*.json")):
             try:
                 draft = Draft.model_validate(json.loads(path.read_bytes()))
             except (ValidationError, ValueError, RecursionError) as error:
-                log.warning("A draft could not be read and was kept as %s: %s", set_aside(path), error)
+                log.warning("A draft could not be read and was kept as %s: %s", set_aside(path), _what_is_wrong(error))
+                all_read = False
                 continue
             except OSError as error:
                 log.warning("A draft could not be read: %s", error)
+                all_read = False
                 continue
             if not draft.is_empty:
                 drafts.append(draft)
-        self._sweep(drafts)
+        if all_read:  # else a picture that seems to be nobody's may be one of theirs
+            self._sweep(drafts)
         return sorted(drafts, key=lambda draft: draft.saved_at)
 
     def _sweep(self, drafts: list[Draft]) -> None:
@@ -180,6 +201,14 @@ class DraftStore:
 
     def _image_path(self, digest: str) -> Path:
         return self.folder / f"{digest}.image"
+
+
+def _what_is_wrong(error: Exception) -> str:
+    """For the log: without the person's words, which the error itself quotes."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems)
 
 
 def images_of(message: UserItem) -> list[Image]:

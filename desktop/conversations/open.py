@@ -199,7 +199,7 @@ class OpenConversation(QObject):
         try:
             await session.interrupt()
         except SessionError as error:
-            log.info("The interrupt was not acknowledged: %s", error)
+            log.info("The interrupt was not acknowledged: %s", error.sentence)
 
     def take_back(self, uuid: str) -> None:
         """Withdraw a message that waits; its text returns to the composer."""
@@ -209,18 +209,15 @@ class OpenConversation(QObject):
             loop.spawn(self._withdraw(self.session, uuid), "taking a message back")
 
     async def _withdraw(self, session: Session, uuid: str) -> None:
-        kept = next((one for one in self.texts.outbox.messages if one.uuid == uuid), None)
         try:
             withdrawn = await session.withdraw(uuid)
         except SessionError as error:
-            log.info("The message could not be withdrawn: %s", error)
+            log.info("The message could not be withdrawn: %s", error.sentence)
             withdrawn = False
-        if not withdrawn or kept is None:
+        # Where it was, the text is back already: the transcript calls it cancelled.
+        if not withdrawn and self._state_of(uuid) != "cancelled":
             words = sentence("Claude is reading that message already, so it cannot be taken back.")
             self.add_notice(Notice("withdraw", "info", words))
-        elif not self.texts.take_back(uuid):
-            # The CLI's own word that it was cancelled has settled it before the reply came.
-            self.texts.put_back.emit(kept.text, self.texts.read_images(kept.images))
 
     # The CLI
 
@@ -286,7 +283,7 @@ class OpenConversation(QObject):
                 session.send(content, uuid=message.uuid)
             except SessionError as error:
                 message.state = "waiting"
-                log.info("A message waits for the next start: %s", error)
+                log.info("A message waits for the next start: %s", error.sentence)
                 break
         self.texts.save()
         self.state_changed.emit()
@@ -305,11 +302,14 @@ class OpenConversation(QObject):
                 self.runner.resume.cleared(self.conversation.session_id)
             elif change.kind == "pending_removed":
                 self._on_request_gone(change)
-        settled = self.texts.outbox.settle(self.conversation.items, exited=exited)
+        settled = self.texts.outbox.settle(self.conversation.items)
         if settled:
             self.texts.save_soon()
         if exited:
             self._on_exit()
+        else:
+            for message in self.texts.outbox.cancelled(self._state_of):
+                self.texts.take_back(message.uuid)
         self.controls.heard(changes)
         self.changed.emit(changes)
         if exited or settled or any(change.kind not in ("item_added", "item_changed") for change in changes):

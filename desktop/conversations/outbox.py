@@ -54,19 +54,22 @@ class Outbox:
                 return message
         return None
 
-    def settle(self, items: Sequence[Item], *, exited: bool = False) -> bool:
-        """Let go of what is proved as received, by the transcript. Returns whether anything changed.
-
-        Args:
-            exited: the CLI is gone; what the transcript calls cancelled may then never have reached it.
-        """
+    def settle(self, items: Sequence[Item]) -> bool:
+        """Let go of what is proved as received, by the transcript. Returns whether anything changed."""
         wanted = {message.uuid for message in self.messages if message.state == "sent"}
         if not wanted:
             return False
-        proved = proved_messages(items, wanted, withdrawn_too=not exited)
-        before = len(self.messages)
-        self.messages = [m for m in self.messages if m.state != "sent" or m.uuid not in proved]
-        return len(self.messages) != before
+        proved = proved_messages(items, wanted)
+        self.messages = [message for message in self.messages if message.uuid not in proved]
+        return bool(proved)
+
+    def cancelled(self, state_of: Callable[[str], str]) -> list[Outgoing]:
+        """What the CLI let go of unread, asked to or not. Not after its exit, which cancels all that is open.
+
+        Args:
+            state_of: the state of a sent message by its uuid (`UserItem.state`), "" when unknown.
+        """
+        return [one for one in self.messages if one.state == "sent" and state_of(one.uuid) == "cancelled"]
 
     def give_up_sent(self) -> list[Outgoing]:
         """What was written to a CLI that is gone and never proved: no longer on its way, returned to be offered."""
@@ -89,11 +92,11 @@ class Outbox:
         return shown
 
 
-def proved_messages(items: Sequence[Item], wanted: Collection[str], *, withdrawn_too: bool) -> set[str]:
+def proved_messages(items: Sequence[Item], wanted: Collection[str]) -> set[str]:
     """Which of the wanted uuids the CLI has shown to have read.
 
     New CLIs say so (`started`, `completed`). Old ones do not; there, something that Claude did after a message
-    which does not stand in the queue is the proof. A withdrawn message is on its way no more, and counts too.
+    which does not stand in the queue is the proof. And what is no item any more was cleared away when it was over.
     """
     proved: set[str] = set()
     unseen = set(wanted)
@@ -105,10 +108,9 @@ def proved_messages(items: Sequence[Item], wanted: Collection[str], *, withdrawn
             if item.uuid not in unseen:
                 continue
             unseen.discard(item.uuid)
-            said = item.state in ("started", "completed") or (withdrawn_too and item.state == "cancelled")
-            if said or (item.state == "sent" and claude_acted_later):
+            if item.state in ("started", "completed") or (item.state == "sent" and claude_acted_later):
                 proved.add(item.uuid)
         elif item.parent_tool_use_id is None:
             acted = isinstance(item, (TextItem, ThinkingItem, ToolItem, TurnEndItem))
             claude_acted_later |= acted or (isinstance(item, NoticeItem) and item.kind in ("error", "stopped"))
-    return proved
+    return proved | unseen

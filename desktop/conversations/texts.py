@@ -81,7 +81,7 @@ class Texts(QObject):
         message = self.outbox.remove(uuid)
         if message is None:
             return False
-        self.put_back.emit(message.text, self.read_images(message.images))
+        self._join(message.text, self.read_images(message.images))
         self.save()
         self.changed.emit()
         return True
@@ -155,13 +155,13 @@ class Texts(QObject):
 
     def _return(self, message: Outgoing) -> None:
         images = self.read_images(message.images)
-        if not self.draft.strip() and not self.images:
-            self.draft, self.images = message.text, images
-            self.put_back.emit(message.text, images)
-        elif images:
-            # A recovered text holds no pictures, so the message joins what stands in the composer.
-            self.draft = "\n".join(text for text in (self.draft, message.text) if text.strip())
-            self.images = [*self.images, *images]
-            self.put_back.emit(message.text, images)
+        if images or not (self.draft.strip() or self.images):  # a recovered text holds no pictures
+            self._join(message.text, images)
         elif message.text.strip():
             self.recovered.append(message.text)
+
+    def _join(self, text: str, images: Sequence[Image]) -> None:
+        """Put it behind what stands in the composer."""
+        self.draft = "\n".join(part for part in (self.draft, text) if part.strip())
+        self.images = [*self.images, *images]
+        self.put_back.emit(text, list(images))

@@ -62,6 +62,56 @@ def test_pictures_that_no_draft_needs_are_removed_at_the_next_start(store: Draft
     assert [path.stem for path in store.folder.glob("*.image")] == [needed.digest]
 
 
+def test_a_picture_that_the_disk_does_not_take_is_kept_for_this_run_and_stored_when_it_can_be(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    in_the_way = tmp_path / "drafts"
+    in_the_way.write_text("", encoding="utf-8")
+    store = DraftStore(in_the_way)
+    kept = store.keep_image(Image(PNG, "image/png", "a.png"))
+    made = Draft(key=new_key(), images=[kept])
+    assert not store.save(made)
+    assert store.read_image(kept) == Image(PNG, "image/png", "a.png")
+    in_the_way.unlink()
+    assert store.save(made)
+    assert store.problem == ""
+    assert DraftStore(in_the_way).read_image(kept) == Image(PNG, "image/png", "a.png")
+    caplog.clear()
+
+
+def test_a_draft_whose_picture_is_not_on_the_disk_is_not_saved(
+    store: DraftStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.folder.mkdir()
+    image = Image(PNG, "image/png")
+    store._image_path = lambda digest: store.folder / "no" / ("x" * 300)  # type: ignore[method-assign]
+    made = Draft(key=new_key(), text="look", images=[store.keep_image(image)])
+    assert not store.save(made)
+    assert store.problem != ""
+    assert [one.text for one in DraftStore(store.folder).load()] == ["look"]
+    caplog.clear()
+
+
+@pytest.mark.logs("could not be read")
+@pytest.mark.parametrize("damage", ['{"key": "half my secret', '{"key": "0", "text": "", "images": "my secret"}'])
+def test_the_log_says_what_is_wrong_with_a_draft_without_its_words(
+    store: DraftStore, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    store.folder.mkdir()
+    (store.folder / "bad.json").write_text(damage, encoding="utf-8")
+    assert store.load() == []
+    assert "bad.json.broken" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.logs("could not be read")
+def test_the_pictures_of_a_draft_that_could_not_be_read_stay(store: DraftStore) -> None:
+    kept = store.keep_image(Image(PNG, "image/png"))
+    (store.folder / "bad.json").write_text('{"key": "half', encoding="utf-8")
+    store.load()
+    assert store.read_image(kept) is not None
+
+
 def test_a_disk_that_takes_nothing_is_a_problem_and_no_crash(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "drafts").write_text("a file in the way", encoding="utf-8")
     store = DraftStore(tmp_path / "drafts")
@@ -105,18 +155,21 @@ def user(uuid: str, state: str) -> Item:
         ([user("a", "sent"), TextItem("t", text="yes"), user("b", "sent")], {"a"}),
         ([user("a", "queued"), TextItem("t", text="still the turn before")], set()),
         ([user("a", "sent"), TextItem("t", parent_tool_use_id="tool")], set()),
-        ([user("a", "cancelled")], {"a"}),
+        ([user("a", "cancelled")], set()),
     ],
 )
 def test_a_message_is_proved_by_what_the_cli_says_or_does(items: list[Item], proved: set[str]) -> None:
-    assert proved_messages(items, {"a", "b"}, withdrawn_too=True) == proved
+    assert proved_messages(items, {"a"}) == proved
 
 
-def test_what_an_exit_cancelled_is_not_proved() -> None:
-    box = Outbox([Outgoing(uuid="a", text="x", state="sent")])
-    assert not box.settle([user("a", "cancelled")], exited=True)
-    assert [message.uuid for message in box.give_up_sent()] == ["a"]
-    assert box.messages == []
+def test_what_was_cleared_away_with_its_conversation_was_over() -> None:
+    assert proved_messages([user("b", "queued")], {"a", "b"}) == {"a"}
+
+
+def test_what_the_cli_let_go_of_unread_is_not_proved_and_can_be_given_back() -> None:
+    box = Outbox([Outgoing(uuid="a", text="x", state="sent"), Outgoing(uuid="b"), Outgoing(uuid="c", state="sent")])
+    assert not box.settle([user("a", "cancelled"), user("c", "queued")])
+    assert [message.uuid for message in box.cancelled({"a": "cancelled", "c": "queued"}.__getitem__)] == ["a"]
 
 
 def test_what_was_not_written_yet_stays_for_the_next_start() -> None:
