@@ -12,6 +12,7 @@ from desktop.transcript import fonts
 from desktop.transcript.blocks import Block
 from desktop.transcript.fonts import face
 from desktop.transcript.highlight import START, Part, State, budget, read_parts
+from desktop.transcript.lexers import ready
 from desktop.transcript.pieces import TextPiece
 from desktop.transcript.segments import Action, Marks, Segment, guess_height
 from desktop.translations import tr
@@ -19,6 +20,8 @@ from desktop.translations import tr
 LIST_INDENT, QUOTE_INDENT = 24, 16
 pale: list[CodeSegment] = []
 """Code that was laid out while there was no time for its colours."""
+waiting_for: dict[str, list[CodeSegment]] = {}
+"""Code that was laid out before its language's lexer was there, by language."""
 CHAIN = 6
 """Chunks of code that are read to know the state in which one starts. Further away, a chunk starts afresh: jumping into
 the middle of a huge block may cost a colour, but no pause."""
@@ -30,6 +33,12 @@ def colour_pale() -> bool:
     for segment in waiting:
         segment.colour()
     return bool(waiting)
+
+
+def lexer_came(language: str) -> bool:
+    """The lexer of a language is there. Returns whether code has waited for it."""
+    pale.extend(waiting_for.pop(language, ()))
+    return bool(pale)
 
 
 def segment_of(block: Block, previous: Segment | None, before_it: Block | None = None) -> Segment:
@@ -175,6 +184,9 @@ class CodeSegment(Segment):
 
     def colour(self) -> None:
         """Read the colours, from the nearest chunk before that was read, if it is near; as far as there is time."""
+        if not ready(self.language):
+            waiting_for.setdefault(self.language.lower(), []).append(self)
+            return
         waiting = [self]
         while waiting[-1]._before is not None and waiting[-1]._before._after is None and len(waiting) <= CHAIN:
             waiting.append(waiting[-1]._before)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from pygments.lexer import Lexer, RegexLexer
-from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Error, Generic, Keyword, Literal, Name, Number, String, Token, _TokenType
-from pygments.util import ClassNotFound
 from PySide6.QtGui import QColor
 
 from desktop import theme
+from desktop.transcript.lexers import lexer_for
 
 log = logging.getLogger("handraise.transcript")
 
@@ -84,15 +82,6 @@ class Part(NamedTuple):
 def colour(role: str) -> QColor:
     """The colour of a role of code in the scheme in force."""
     return theme.role(_COLOURS[role])
-
-
-@lru_cache(maxsize=64)
-def lexer_for(language: str) -> Lexer | None:
-    """The lexer of a language's name as written after a fence; None for a name nobody knows."""
-    try:
-        return get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
 
 
 def read_parts(language: str, text: str, state: State = START) -> tuple[list[Part], State]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from desktop import theme
 from desktop.transcript.hands import Hands
@@ -58,6 +58,20 @@ class TranscriptList(RowList):
         self.selection.forget_row(item_id)
         super().toggle(item_id)
 
+    def show_row(self, index: int, y: int = -1, height: int = 0) -> None:
+        """Bring a row into sight, or the part of it from `y` of that height."""
+        for _attempt in range(4):  # laying it out can move it
+            top = self.top_of(index) + max(y, 0)
+            tall = height if y >= 0 else self.heights[index]
+            room = self.viewport().height()
+            bar = self.verticalScrollBar()
+            if top < theme.px(8):
+                bar.setValue(bar.value() + top - theme.px(24))
+            elif top + tall > room - theme.px(8):
+                bar.setValue(bar.value() + min(top - theme.px(24), top + tall - room + theme.px(24)))
+            else:
+                return
+
     # Painting
 
     def paint_row(self, painter: QPainter, index: int, rect: QRect) -> None:
@@ -75,6 +89,12 @@ class TranscriptList(RowList):
             paint_ring(painter, inner)
 
     # Qt overrides
+
+    def scrollTo(
+        self, index: AnyIndex, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
+    ) -> None:
+        if index.isValid():
+            self.show_row(index.row())
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         if self._busy:

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from desktop import theme
 from desktop.transcript import fonts
-from desktop.transcript.block_segments import colour_pale, pale
+from desktop.transcript.block_segments import colour_pale, lexer_came, pale
 from desktop.transcript.heights import Heights
 from desktop.transcript.highlight import FRAME_SECONDS, budget
+from desktop.transcript.lexers import loader
 from desktop.transcript.model import TranscriptModel
 from desktop.transcript.pictures import Pictures
 from desktop.transcript.row_store import RowStore, estimated_height
@@ -72,6 +73,7 @@ class RowList(QListView):
         model.modelReset.connect(self._reset)
         self.pictures.changed.connect(self.viewport().update)
         theme.theme.changed.connect(self._restyle)
+        loader().loaded.connect(self._lexer_came)
 
     # Geometry
 
@@ -225,6 +227,10 @@ class RowList(QListView):
         if not (self._unread or self._owed or pale):
             self._reader.stop()
 
+    def _lexer_came(self, language: str) -> None:
+        if lexer_came(language):
+            self._reader.start()
+
     def _take_height(self, index: int) -> None:
         """A row has changed. Above the viewport it pushes nothing that is read."""
         row = self.row(index)
@@ -355,20 +361,6 @@ class RowList(QListView):
             self.following = following
             self.followed.emit(following)
 
-    def show_row(self, index: int, y: int = -1, height: int = 0) -> None:
-        """Bring a row into sight, or the part of it from `y` of that height."""
-        for _attempt in range(4):  # laying it out can move it
-            top = self.top_of(index) + max(y, 0)
-            tall = height if y >= 0 else self.heights[index]
-            room = self.viewport().height()
-            bar = self.verticalScrollBar()
-            if top < theme.px(8):
-                bar.setValue(bar.value() + top - theme.px(24))
-            elif top + tall > room - theme.px(8):
-                bar.setValue(bar.value() + min(top - theme.px(24), top + tall - room + theme.px(24)))
-            else:
-                return
-
     def toggle(self, item_id: str) -> None:
         """Open or close an item's card. It stays where it is; what follows moves."""
         item = self.transcript.item_of(item_id)
@@ -406,12 +398,6 @@ class RowList(QListView):
 
     def isIndexHidden(self, index: AnyIndex) -> bool:
         return self.hidden(index.row())
-
-    def scrollTo(
-        self, index: AnyIndex, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
-    ) -> None:
-        if index.isValid():
-            self.show_row(index.row())
 
     def doItemsLayout(self) -> None:
         # QListView's own layout would ask for the size of every row, however many there are.

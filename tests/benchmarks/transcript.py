@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QApplication
 from desktop import theme
 from desktop.garbage import QuietCollector
 from desktop.transcript import TranscriptView
+from desktop.transcript.lexers import lexer_for
 from protocol.conversation import Conversation, TextItem
 from protocol.messages import parse_message
 from protocol.wire import JsonLine, LineReader, encode_line
@@ -95,8 +96,8 @@ def one_table(size: int = SIZE) -> str:
 
 def one_list(size: int = SIZE) -> str:
     """One list."""
-    items = (f"- item {number} with `code` and **weight**, about as long as items are\n" for number in range(size // 66))
-    return "".join(items)
+    item = "- item {number} with `code` and **weight**, about as long as items are\n"
+    return "".join(item.format(number=number) for number in range(size // 66))
 
 
 TEXTS = {"realistic": realistic, "paragraph": one_paragraph, "fence": one_fence, "table": one_table, "list": one_list}
@@ -272,7 +273,9 @@ def main() -> None:
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
     theme.apply(application, "light")
-    full_render(realistic(4000))  # fonts and lexers are read once in a program's life
+    for language in ("python", "json"):  # fonts and lexers are read once in a program's life
+        lexer_for(language)
+    full_render(realistic(4000))
     collector = QuietCollector()  # as the app does
     figures: dict[str, dict[str, float]] = {}
     for name in [arguments.only] if arguments.only else TEXTS:

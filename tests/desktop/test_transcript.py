@@ -8,7 +8,7 @@ import time
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -263,6 +263,16 @@ def _worst_turn(talk: ShownTalk, text: str) -> float:
     return worst
 
 
+def on_screen(view: TranscriptView) -> QImage:
+    """What the window's surface holds."""
+    return QGuiApplication.primaryScreen().grabWindow(view.winId()).toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+
+def painted(view: TranscriptView) -> QImage:
+    """The view, painted whole."""
+    return view.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+
 def test_what_is_moved_on_the_screen_looks_as_if_it_had_been_painted(talk: ShownTalk, qtbot: QtBot) -> None:
     view = talk.view
     assert view is not None
@@ -277,10 +287,7 @@ def test_what_is_moved_on_the_screen_looks_as_if_it_had_been_painted(talk: Shown
         if random.random() < 0.15:
             talk.bar.setValue(talk.bar.value() + random.choice([-300, -40, -7, 25, 90, 10_000]))
         if random.random() < 0.1:
-            qtbot.wait(5)
-            screen = QGuiApplication.primaryScreen().grabWindow(view.winId()).toImage()
-            fresh = view.grab().toImage()
-            assert screen.convertToFormat(fresh.format()) == fresh
+            qtbot.waitUntil(lambda: on_screen(view) == painted(view), timeout=2000)
 
 
 def test_a_message_that_starts_again_with_other_words_is_shown_anew(talk: ShownTalk) -> None:
