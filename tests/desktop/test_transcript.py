@@ -265,7 +265,8 @@ def _worst_turn(talk: ShownTalk, text: str) -> float:
 
 def on_screen(view: TranscriptView) -> QImage:
     """What the window's surface holds."""
-    return QGuiApplication.primaryScreen().grabWindow(view.winId()).toImage().convertToFormat(QImage.Format.Format_RGB32)
+    picture = QGuiApplication.primaryScreen().grabWindow(view.winId()).toImage()
+    return picture.convertToFormat(QImage.Format.Format_RGB32)
 
 
 def painted(view: TranscriptView) -> QImage:
