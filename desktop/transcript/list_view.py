@@ -86,7 +86,7 @@ class TranscriptList(RowList):
         row.paint(painter, rect.left(), rect.top(), clip, self.selection.marks(index, row))
         if self.hands.rings(index):
             inner = QRectF(rect.left() - 5, rect.top() - 4, rect.width() + 10, rect.height() - row.below + 8)
-            paint_ring(painter, inner)
+            paint_ring(painter, inner, theme.px(14))
 
     # Qt overrides
 

@@ -228,7 +228,7 @@ def piece_marks(piece: TextPiece, at: int, marks: Marks) -> list[QTextLayout.For
     return ranges
 
 
-def paint_ring(painter: QPainter, rect: QRectF) -> None:
+def paint_ring(painter: QPainter, rect: QRectF, radius: int = 5) -> None:
     """The ring around what has the keyboard."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -237,5 +237,5 @@ def paint_ring(painter: QPainter, rect: QRectF) -> None:
     pen.setWidth(2)
     painter.setPen(pen)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), 5, 5)
+    painter.drawRoundedRect(rect.adjusted(-2, -2, 2, 2), radius, radius)
     painter.restore()
