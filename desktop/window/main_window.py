@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, QTimer, Signal
+from PySide6.QtCore import QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from desktop.onboarding.welcome import Findings, WelcomePage, look_around
 from desktop.settings import SettingsStore
 from desktop.translations import tr
 from desktop.widgets import DotState, hairline, set_role
+from desktop.window import tab_order
 from desktop.window.actions import WindowActions
 from desktop.window.notice_bar import NoticeBar
 from desktop.window.sidebar import WIDTH as SIDEBAR_WIDTH
@@ -129,6 +130,7 @@ class MainWindow(QMainWindow):
             "Ctrl+.": actions.stop,
             "Ctrl+L": self._focus_composer,
             "Ctrl+K": self._focus_search,
+            "Ctrl+F": self._find,
             "Ctrl+Q": self.close,
         }
         for key, does in keys.items():
@@ -329,12 +331,26 @@ class MainWindow(QMainWindow):
         if self.page is not None:
             self.page.composer.editor.setFocus()
 
+    def _find(self) -> None:
+        if self.page is not None:
+            self.page.transcript.find_bar.open()
+
     def _focus_search(self) -> None:
         self._show_sidebar(True)
         self.sidebar.search.setFocus()
         self.sidebar.search.selectAll()
 
     # Qt's own
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        parts: list[QWidget] = [self.sidebar, self.top_bar, self.notices]
+        parts += self.page.parts if self.page is not None else [self.stack]
+        order = tab_order.stops(self, [*parts, self.status])
+        target = tab_order.neighbour(order, self.focusWidget(), forward=forward)
+        if target is not None:
+            reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+            target.setFocus(reason)
+        return target is not None
 
     def _restore_geometry(self) -> None:
         kept = self._geometry.value("window/geometry")

@@ -20,6 +20,7 @@ from desktop.transcript import TranscriptView
 from desktop.transcript.markdown import open_web_link
 from desktop.widgets import set_role
 from desktop.window.dialog_slot import DialogSlot, least_transcript
+from desktop.window.empty_page import EmptyPage
 from desktop.window.notice_bar import NoticeBar
 from protocol.conversation import Change
 
@@ -45,6 +46,7 @@ class ConversationPage(QWidget):
         self.transcript = TranscriptView(opened.conversation, self)
         # Qt's own minimum for a scroll area would push a request over the composer in a low window.
         self.transcript.setMinimumHeight(1)
+        self.empty = EmptyPage(self.transcript)
         self.slot = DialogSlot(opened, self)
         self.notices = NoticeBar(self)
         self.outbox = OutboxBar(self)
@@ -102,6 +104,11 @@ class ConversationPage(QWidget):
         self.recovered.forget.connect(opened.texts.forget_recovered)
         self.transcript.file_link.connect(self._ask_about_file)
 
+    @property
+    def parts(self) -> list[QWidget]:
+        """The areas from top to bottom."""
+        return [self.transcript, self.slot, self.notices, self.outbox, self.recovered, self.composer]
+
     # The conversation
 
     def refresh(self) -> None:
@@ -113,10 +120,18 @@ class ConversationPage(QWidget):
         self.composer.set_busy(opened.runner.is_live and opened.conversation.state in ("running", "requires_action"))
         self.composer.set_question(self._use())
         self.composer.set_commands([(one.name, one.description) for one in opened.conversation.commands])
+        self._show_empty()
         self._fit_slot()
+
+    def _show_empty(self) -> None:
+        opened = self.opened
+        nothing = not opened.conversation.items and not opened.conversation.pending and opened.phase != "untrusted"
+        if nothing != self.empty.isVisibleTo(self):
+            self.empty.show_folder(opened.folder.name or str(opened.folder), shown=nothing)
 
     def _on_changes(self, changes: Sequence[Change]) -> None:
         self.transcript.apply_changes(changes)
+        self._show_empty()
         if any(change.kind.startswith("pending") for change in changes):
             self._refresh_slot()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QPainter, QPen, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -56,9 +56,9 @@ class EntryDelegate(QStyledItemDelegate):
             painter.setBrush(theme.role("accent_tint"))
             painter.drawRoundedRect(card, 8, 8)
         if state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(theme.role("accent"))
+            painter.setPen(QPen(theme.role("accent"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(card, 8, 8)
+            painter.drawRoundedRect(card.adjusted(0.5, 1, -0.5, -1), 8, 8)
         size = theme.px(10)
         dot = QRectF(rect.left() + theme.px(7), rect.center().y() - size / 2, size, size)
         paint_dot(painter, dot, entry.dot)
@@ -155,7 +155,7 @@ class Sidebar(QWidget):
 
     def _build(self) -> None:
         name = plain_label("Handraise", "title")
-        self.new_button = button(tr("＋ New conversation"), "newConversation")
+        self.new_button = button(tr("＋ New conversation"), "newConversation", parent=self)
         self.new_button.setAccessibleName(tr("New conversation"))
         self.new_button.setToolTip(tr("New conversation in this folder (Ctrl+N)"))
         self.new_button.clicked.connect(self.new_wanted)
@@ -201,9 +201,11 @@ class Sidebar(QWidget):
 
     def refresh(self) -> None:
         """Show the list as it is now."""
+        # Who walks the list with the arrows is not pulled back by whatever happens in a conversation.
+        walked = self._key_at_hand() if self.list.hasFocus() else ""
         self.model.refresh()
         self.nothing.setVisible(bool(self.model.query.strip()) and self.model.rowCount() == 0)
-        self._select()
+        self._select(walked if self.model.row_of(walked) >= 0 else self._current)
 
     def refresh_soon(self) -> None:
         """Show the list as it is in a moment; many calls in a row are one."""
@@ -214,9 +216,13 @@ class Sidebar(QWidget):
         """Mark the one that is shown."""
         self._current = opened.key if opened is not None else ""
         self.refresh()
+        self._select(self._current)
 
-    def _select(self) -> None:
-        row = self.model.row_of(self._current)
+    def _key_at_hand(self) -> str:
+        return self.list.currentIndex().data(CONVERSATION_ROLE) or ""
+
+    def _select(self, key: str) -> None:
+        row = self.model.row_of(key)
         if row >= 0 and self.list.currentIndex().row() != row:
             self.list.setCurrentIndex(self.model.index(row))
 
@@ -230,6 +236,6 @@ class Sidebar(QWidget):
             self.chosen.emit(opened)
 
     def _on_delete(self) -> None:
-        opened = self._conversations.by_key(self.list.currentIndex().data(CONVERSATION_ROLE) or "")
+        opened = self._conversations.by_key(self._key_at_hand())
         if opened is not None:
             self.close_wanted.emit(opened)

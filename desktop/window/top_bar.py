@@ -66,7 +66,7 @@ class TopBar(QWidget):
         self._opened: OpenConversation | None = None
         self._dialog: QFileDialog | None = None
         self._narrow = False
-        self.sidebar_button = button("☰", "sidebarButton", "quiet")
+        self.sidebar_button = button("☰", "sidebarButton", "quiet", self)
         self.sidebar_button.setAccessibleName(tr("Show the conversations"))
         self.sidebar_button.setToolTip(tr("Show the conversations (Ctrl+B)"))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)

@@ -1,0 +1,134 @@
+"""The window by keyboard alone: where Tab leads, and what stays where the person has put it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop.conversations import OpenConversation
+from desktop.window.main_window import MainWindow
+from desktop.window.sidebar_model import CONVERSATION_ROLE
+from tests.helpers.desk import Desk, question
+
+
+@pytest.fixture
+def desk(qapp: QApplication, tmp_path: Path) -> Desk:
+    return Desk(qapp, tmp_path)
+
+
+@pytest.fixture
+def window(desk: Desk) -> Iterator[MainWindow]:
+    made = MainWindow(
+        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
+    )
+    made.show()
+    made.activateWindow()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def walk(window: MainWindow, key: Qt.Key) -> list[str]:
+    """Press a key until the focus is where it began; the areas that it came through, one after the other."""
+    areas: list[QWidget] = [window.sidebar, window.top_bar, *(window.page.parts if window.page else [window.welcome])]
+    begun = focused()
+    passed: list[str] = []
+    for _ in range(100):
+        QTest.keyClick(focused(), key)
+        name = next((area.objectName() for area in areas if area.isAncestorOf(focused())), "?")
+        if name not in passed[-1:]:
+            passed.append(name)
+        if focused() is begun:
+            return passed
+    raise AssertionError(f"no way back to {begun.objectName()}: {passed}")
+
+
+def focused() -> QWidget:
+    found = QApplication.focusWidget()
+    assert found is not None
+    return found
+
+
+async def ask(desk: Desk, window: MainWindow) -> OpenConversation:
+    desk.stand_in([{"text": "Let me ask."}, question("Which?", "A", "B"), {"text": "Thank you."}])
+    opened = window.open_folder(desk.folder)
+    await desk.until(lambda: opened.phase == "running")
+    opened.send("go")
+    await desk.until(lambda: window.page is not None and window.page.slot.shown is not None)
+    return opened
+
+
+def test_tab_goes_through_the_window_as_one_reads_it_and_comes_back(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        await ask(desk, window)
+        window.sidebar.new_button.setFocus()
+        forward = walk(window, Qt.Key.Key_Tab)
+        assert forward == ["sidebar", "topBar", "transcript", "dialogSlot", "composerFrame", "sidebar"]
+
+    desk.run(story())
+
+
+def test_shift_tab_goes_the_other_way_round(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        await ask(desk, window)
+        window.sidebar.new_button.setFocus()
+        backward = walk(window, Qt.Key.Key_Backtab)
+        assert backward == ["composerFrame", "dialogSlot", "transcript", "topBar", "sidebar"]
+
+    desk.run(story())
+
+
+def test_tab_leads_round_the_welcome_page_too(desk: Desk, window: MainWindow) -> None:
+    window.sidebar.new_button.setFocus()
+    assert walk(window, Qt.Key.Key_Tab) == ["sidebar", "welcome", "sidebar"]
+
+
+def test_find_opens_from_the_message_field(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        opened = window.open_folder(desk.folder)
+        await desk.until(lambda: opened.phase == "running")
+        assert window.page is not None
+        window.page.composer.editor.setFocus()
+        QTest.keyClick(window.page.composer.editor, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+        assert window.page.transcript.find_bar.field.hasFocus()
+        assert window.page.composer.text() == ""
+
+    desk.run(story())
+
+
+def test_walking_the_list_is_not_undone_by_what_happens_meanwhile(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        first = window.open_folder(desk.folder)
+        second = window.open_folder(desk.folder)
+        await desk.until(lambda: first.phase == second.phase == "running")
+        sidebar = window.sidebar
+        sidebar.list.setFocus()
+        sidebar.list.setCurrentIndex(sidebar.model.index(sidebar.model.row_of(first.key)))
+        sidebar.refresh()
+        assert sidebar.list.currentIndex().data(CONVERSATION_ROLE) == first.key
+        assert window.page is not None
+        window.page.composer.editor.setFocus()
+        sidebar.refresh()
+        assert sidebar.list.currentIndex().data(CONVERSATION_ROLE) == second.key
+
+    desk.run(story())
+
+
+def test_an_empty_conversation_says_where_claude_works_until_something_is_said(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        opened = window.open_folder(desk.folder)
+        await desk.until(lambda: opened.phase == "running")
+        assert window.page is not None
+        empty = window.page.empty
+        assert empty.isVisible()
+        assert desk.folder.name in empty.title.text()
+        opened.send("hello")
+        await desk.until_turn_over(opened)
+        assert not empty.isVisible()
+
+    desk.run(story())
