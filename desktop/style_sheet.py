@@ -21,6 +21,7 @@ QDialog[role="request"], QFrame[role="request"] {
 }
 QFrame[role="code"] { background: $code; border: 1px solid $line; border-radius: ${radius_control}px; }
 QFrame[role="notice"] { background: $panel; border: 1px solid $line; border-radius: ${radius_control}px; }
+QFrame#movedOutNotice { margin: ${gap}px 0; }
 QFrame[role="notice"][tone="bad"] { border-color: $bad; }
 QFrame[role="notice"][tone="careful"] { border-color: $careful; }
 
@@ -119,7 +120,7 @@ def style_sheet(colours: Mapping[str, str], px: Callable[[float], int], arrow_im
         "radius_card": 10, "radius_dialog": 14, "radius_control": 8, "size_text": 14, "size_secondary": 13,
         "size_question": 16, "size_key": 12, "pad_key": 5, "key": 16, "pad_y": 5, "pad_x": 12, "pad_y1": 4,
         "pad_x1": 11, "pad_field": 9, "pad_field1": 8, "control": 22, "chip": 11, "chip_height": 19, "arrow": 20,
-        "arrow_size": 10, "bar": 10, "bar_radius": 5,
+        "arrow_size": 10, "gap": 8, "bar": 10, "bar_radius": 5,
     }  # fmt: skip
     lengths = {name: str(px(size)) for name, size in sizes.items()}
     return _TEMPLATE.substitute(colours, **lengths, arrow_image=arrow_image)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QVBoxLayout, QWidget
 
@@ -144,7 +144,7 @@ class RequestDialog(QDialog):
         host = self.parentWidget()
         if self._placeholder is not None or self.is_over or host is None:
             return
-        size, focused = self.size(), self.focusWidget()
+        size, focused, corner = self.size(), self.focusWidget(), self.mapToGlobal(QPoint(0, 0))
         self._placeholder = AwayNotice(self.summary(), host)
         self._placeholder.bring_back.connect(self.move_back)
         self._placeholder.show_window.connect(self.take_focus)
@@ -156,6 +156,8 @@ class RequestDialog(QDialog):
         self.setWindowTitle(self._window_title())
         self._set_embedded(False)
         self.resize(size)
+        # Qt would take its place in the conversation for one on the screen: at the top, with the title out of reach.
+        self.move(corner)
         self.show()
         (focused or self.first_focus()).setFocus(Qt.FocusReason.OtherFocusReason)
         self.moved_out.emit(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,12 +39,18 @@ class _GrowsWithText(_Text):
         self._fit()
 
     def _fit(self) -> None:
-        # The document of a QPlainTextEdit measures itself in lines.
-        lines = max(1, int(self.document().size().height()))
-        wanted = min(lines * self.fontMetrics().lineSpacing() + 2, theme.px(_MOST))
+        wanted = min(self._text_height(theme.px(_MOST)) + 2, theme.px(_MOST))
         if wanted != self.maximumHeight():
             self.setFixedHeight(wanted)
             self.updateGeometry()
+
+    def _text_height(self, most: int) -> int:
+        """The height of the lines, or more than `most`; each counts by itself, for fallback fonts are taller."""
+        height, block = 0.0, self.document().firstBlock()
+        while block.isValid() and height <= most:
+            height += self.blockBoundingRect(block).height()
+            block = block.next()
+        return math.ceil(height)
 
     def sizeHint(self) -> QSize:
         return QSize(theme.px(320), self.maximumHeight())

@@ -16,6 +16,11 @@ from desktop.translations import tr
 from desktop.widgets import plain_label, set_role
 from protocol.permissions import FormField, check_field, make_visible
 
+_EXAMPLES = {
+    "date": "2026-12-31", "date-time": "2026-12-31T18:00:00Z", "email": "name@example.com", "uri": "https://example.com",
+}  # fmt: skip
+"""What a value of a format looks like, shown while the field is empty."""
+
 
 class FieldRow(QWidget):
     """A field of the form.
@@ -105,6 +110,8 @@ class FieldRow(QWidget):
                 written.textChanged.connect(self._change)
                 return written
         line = QLineEdit()
+        if self.field.format in _EXAMPLES:
+            line.setPlaceholderText(tr("For example {value}", value=_EXAMPLES[self.field.format]))
         if isinstance(self.field.default, (str, int, float)) and not isinstance(self.field.default, bool):
             line.setText(str(self.field.default))
         line.textChanged.connect(self._change)

@@ -10,17 +10,21 @@ from desktop import theme
 
 
 class Framed(QWidget):
-    """Holds one text widget whose own frame is off."""
+    """Holds one text widget whose own frame is off.
+
+    Attributes:
+        column: the layout inside, for what else belongs in the frame.
+    """
 
     def __init__(self, content: QWidget, parent: QWidget, *, ground: str = "code", pad: int = 8) -> None:
         """`ground` is a colour role, `pad` the room around the content in pixels at 100 %."""
         super().__init__(parent)
         self._content = content
         self._ground = ground
-        column = QVBoxLayout(self)
+        self.column = QVBoxLayout(self)
         side = theme.px(pad)
-        column.setContentsMargins(side + 2, side, 2, side)
-        column.addWidget(content)
+        self.column.setContentsMargins(side + 2, side, 2, side)
+        self.column.addWidget(content)
         self.setSizePolicy(content.sizePolicy())
         content.installEventFilter(self)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from desktop import theme
+from desktop.dialogs.framed import Framed
 from desktop.dialogs.option_row import RING
 from desktop.dialogs.prose import ProseView
 from desktop.translations import tr
@@ -22,15 +23,14 @@ class PreviewPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("preview")
         self._shown = ""
-        frame = QFrame(self)
-        frame.setProperty("role", "code")
-        inner = QVBoxLayout(frame)
-        inner.setContentsMargins(theme.px(11), theme.px(10), theme.px(4), theme.px(10))
-        self.prose = ProseView("previewText", tr("Preview"), frame, limit=_MOST)
+        self.prose = ProseView("previewText", tr("Preview"), self, limit=_MOST)
+        frame = Framed(self.prose, self, pad=6)
+        frame.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        inner = frame.column
         self._hint = plain_label("", "soft", wrap=True)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignTop)
-        inner.addWidget(self._hint)
-        inner.addWidget(self.prose, 1)
+        inner.insertWidget(0, self._hint)
+        inner.setStretch(1, 1)
         self._outer = QVBoxLayout(self)
         self._outer.addWidget(frame)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)

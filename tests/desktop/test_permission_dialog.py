@@ -361,3 +361,11 @@ def test_the_edit_of_the_gallery_is_an_edit() -> None:
     request = parse_request(EDIT)
     assert isinstance(request, CanUseTool)
     assert permission_view(request).kind == "edit"
+
+
+def test_a_few_lines_are_in_sight_whole_whatever_fonts_they_need(page: Page) -> None:
+    for command in ("echo 帳本搬家\necho ไทย\necho हिन्दी", "a\nb\nc", "echo 🧾\n" * 3):
+        card = put(page, tool("Bash", {"command": command}))
+        assert isinstance(card.detail, QPlainTextEdit)
+        assert card.detail.verticalScrollBar().maximum() == 0, command
+        card.withdraw()

@@ -164,6 +164,14 @@ class TestMovingOut:
         assert card.isVisible()
         assert not card.isWindow()
 
+    def test_the_window_stands_where_the_card_stood(self, page: Page) -> None:
+        page.move(200, 100)
+        card = page.put(BASH)
+        corner = card.mapToGlobal(QPoint(0, 0))
+        card.move_out()
+        assert card.pos() == corner
+        assert corner.y() > 100
+
     def test_an_answer_in_the_window_closes_it_and_takes_the_notice_away(self, page: Page) -> None:
         card = page.put(BASH)
         card.move_out()
