@@ -18,7 +18,7 @@ from protocol import requests
 from protocol.conversation import Change, NoticeItem, TurnEndItem, UserItem
 from protocol.conversation.notices import SIGN_IN, TOO_LONG
 from protocol.process import CREDENTIALS
-from protocol.session import RequestRefused, SessionError
+from protocol.session import RequestRefused, Session, SessionError, SessionOptions
 
 log = logging.getLogger("handraise.conversations")
 
@@ -69,6 +69,7 @@ class Controls(QObject):
         self._settings = settings
         self._clock = clock
         self._unsupported: set[str] = set()
+        self._told_mode = ""
         self.api_key_told: Callable[[], bool] = lambda: False
         self._last_sign = clock()
         self._watch = QTimer(self)
@@ -79,57 +80,54 @@ class Controls(QObject):
 
     def set_model(self, value: str) -> None:
         """Change the model; a refusal is told, and views put their selector back."""
-        self._runner.choices.model = value
-        self._set(requests.set_model(value), sentence("The model was not changed"), self._forget_model)
-
-    def _forget_model(self) -> None:
-        self._runner.choices.model = None
+        self._choose("model", value, requests.set_model(value), sentence("The model was not changed"))
 
     def set_mode(self, mode: str) -> None:
         """Change the permission mode; a refusal is told, and views put their selector back."""
-        self._set(
-            requests.set_permission_mode(mode), sentence("The mode was not changed"), lambda: None,
-            lambda: setattr(self._runner.choices, "mode", mode),
-        )  # fmt: skip
+        self._choose("mode", mode, requests.set_permission_mode(mode), sentence("The mode was not changed"))
+
+    def _choose(self, name: str, value: str, request: dict[str, object], what: Sentence) -> None:
+        self._set(request, what, lambda: setattr(self._runner.choices, name, value))
 
     def set_effort(self, level: str) -> None:
         """Change how hard the model thinks."""
         self._set(
             requests.apply_flag_settings({"effortLevel": level}), sentence("The effort was not changed"),
-            lambda: None, lambda: self._on_effort(level),
+            lambda: self._on_effort(level),
         )  # fmt: skip
 
     def _on_effort(self, level: str) -> None:
         self.effort = self._runner.choices.effort = level
 
-    def _set(
-        self,
-        request: dict[str, object],
-        what: Sentence,
-        undo: Callable[[], None],
-        done: Callable[[], None] = lambda: None,
-    ) -> None:
-        if self._runner.is_live:
-            loop.spawn(self._ask_for(request, what, undo, done), str(request.get("subtype")))
+    def _set(self, request: dict[str, object], what: Sentence, done: Callable[[], None]) -> None:
+        session = self._runner.session
+        if session is not None and self._runner.is_live:
+            loop.spawn(self._ask_for(session, request, what, done), str(request.get("subtype")))
         else:
             done()
             self.changed.emit()
 
     async def _ask_for(
-        self, request: dict[str, object], what: Sentence, undo: Callable[[], None], done: Callable[[], None]
+        self, session: Session, request: dict[str, object], what: Sentence, done: Callable[[], None]
     ) -> None:
-        session = self._runner.session
-        if session is None:
-            return
         try:
             await session.request(request)
         except SessionError as error:
-            undo()
             self.noticed.emit(notices.refused(what, error))
         else:
             done()
             self.settled.emit("refused")
         self.changed.emit()
+
+    def _catch_up(self, options: SessionOptions) -> None:
+        """Tell a CLI that is up now what was chosen while it came up; the choice counts when it is taken."""
+        choices = self._runner.choices
+        model, mode = choices.model, choices.mode
+        choices.model, choices.mode = options.model, options.permission_mode
+        if model is not None and model != options.model:
+            self.set_model(model)
+        if mode is not None and mode != options.permission_mode:
+            self.set_mode(mode)
 
     # What the CLI is asked
 
@@ -171,6 +169,8 @@ class Controls(QObject):
         keys = [name for name in prepared.environment.removed if name in CREDENTIALS] if prepared else []
         if keys and not self.api_key_told():
             self.noticed.emit(notices.api_key_removed(keys))
+        if self._runner.session is not None:
+            self._catch_up(self._runner.session.options)
         loop.spawn(self._read_effort(), "reading the effort")
 
     async def _read_effort(self) -> None:
@@ -215,6 +215,9 @@ class Controls(QObject):
         """The CLI has said something."""
         self._last_sign = self._clock()
         self.settled.emit("silence")
+        told = self._runner.conversation.permission_mode
+        if told != self._told_mode:  # not chosen here: an approved plan changes it, too
+            self._told_mode = self._runner.choices.mode = told
         for change in changes:
             if change.kind not in ("item_added", "item_changed"):
                 continue

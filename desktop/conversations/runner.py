@@ -225,11 +225,9 @@ class Runner:
         return False
 
     def _session(self, prepared: Prepared, resume: str | None) -> Session:
-        # An approved plan changes the mode, too; what was in force goes on.
-        mode = self.conversation.permission_mode or self.choices.mode
         options = SessionOptions(
             argv=prepared.claude.argv, cwd=self.folder, env=prepared.environment.env,
-            model=self.choices.model, permission_mode=mode, resume=resume,
+            model=self.choices.model, permission_mode=self.choices.mode, resume=resume,
             handshake_timeout=self.handshake_timeout,
         )  # fmt: skip
         return Session(

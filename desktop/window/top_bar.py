@@ -46,7 +46,7 @@ def effort_choices(opened: OpenConversation) -> tuple[list[Choice], str]:
 def mode_choices(opened: OpenConversation) -> tuple[list[Choice], str]:
     """The permission modes in words. Before the first turn the CLI names none, and starts in `default`."""
     choices = [Choice(mode, *mode_words(mode)) for mode in MODES]
-    return choices, opened.conversation.permission_mode or opened.runner.choices.mode or "default"
+    return choices, opened.runner.choices.mode or opened.conversation.permission_mode or "default"
 
 
 class TopBar(QWidget):

@@ -156,3 +156,69 @@ def test_what_was_cleared_does_not_come_back_with_a_restart(desk: Desk) -> None:
         assert before not in opened.runner.resume.candidates()
 
     desk.run(story())
+
+
+# What was chosen
+
+
+def test_what_is_chosen_while_the_cli_comes_up_is_told_to_it(desk: Desk) -> None:
+    desk.stand_in(harm="late-handshake=1")
+
+    async def story() -> None:
+        opened = desk.conversations.start(desk.folder)
+        await desk.until(lambda: opened.session is not None)
+        opened.controls.set_mode("plan")
+        opened.controls.set_model("sonnet")
+        assert opened.runner.choices.mode == "plan"
+        await desk.until(lambda: opened.conversation.permission_mode == "plan")
+        await desk.until(lambda: "sonnet" in opened.conversation.model)
+        assert opened.session is not None
+        assert opened.session.options.permission_mode is None
+        assert (opened.runner.choices.mode, opened.runner.choices.model) == ("plan", "sonnet")
+
+    desk.run(story())
+
+
+def test_a_choice_that_the_cli_refuses_when_it_is_up_counts_for_nothing(desk: Desk) -> None:
+    desk.stand_in(harm="late-handshake=1")
+
+    async def story() -> None:
+        opened = desk.conversations.start(desk.folder)
+        await desk.until(lambda: opened.session is not None)
+        opened.controls.set_mode("bypassPermissions")
+        await desk.until(lambda: "refused" in opened.notices)
+        assert opened.runner.choices.mode is None
+
+    desk.run(story())
+
+
+def test_what_is_chosen_while_no_cli_runs_is_what_the_next_one_starts_with(desk: Desk) -> None:
+    desk.stand_in({"when": "crash", "steps": [{"crash": 3}]}, sessions=True)
+
+    async def story() -> None:
+        opened = await desk.open()
+        opened.send("hello")
+        await desk.until_turn_over(opened)
+        opened.send("crash")
+        await desk.until(lambda: opened.phase == "exited")
+        assert opened.conversation.permission_mode == "default"
+        opened.controls.set_mode("plan")
+        opened.restart()
+        await desk.until(lambda: opened.phase == "running")
+        assert opened.session is not None
+        assert opened.session.options.permission_mode == "plan"
+        assert opened.runner.choices.mode == "plan"
+
+    desk.run(story())
+
+
+def test_a_model_that_is_refused_leaves_the_one_before(desk: Desk) -> None:
+    async def story() -> None:
+        opened = await desk.open()
+        opened.controls.set_model("sonnet")
+        await desk.until(lambda: opened.runner.choices.model == "sonnet")
+        opened.controls.set_model("no-such-model")
+        await desk.until(lambda: "refused" in opened.notices)
+        assert opened.runner.choices.model == "sonnet"
+
+    desk.run(story())
