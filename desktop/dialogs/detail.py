@@ -39,7 +39,7 @@ class _GrowsWithText(_Text):
         self._fit()
 
     def _fit(self) -> None:
-        wanted = min(self._text_height(theme.px(_MOST)) + 2, theme.px(_MOST))
+        wanted = min(self._text_height(theme.px(_MOST)) + 2 + 2 * self.frameWidth(), theme.px(_MOST))
         if wanted != self.maximumHeight():
             self.setFixedHeight(wanted)
             self.updateGeometry()

@@ -39,6 +39,7 @@ class QuestionPage(QWidget):
         self._sheet, self._index = sheet, index
         self.question = sheet.question(index)
         self._hovered: int | None = None
+        self._seen: int | None = None
         self.setObjectName(f"question_{index}")
         self.setAccessibleName(shown(self.question.text, QUESTION))
         self._build()
@@ -202,7 +203,7 @@ class QuestionPage(QWidget):
 
     def _look(self, row: int, looked: bool) -> None:
         if looked:
-            self._hovered = row
+            self._hovered = self._seen = row
             if row < len(self._options) and self._options[row].hasFocus():
                 self._scroll.keep_in_sight(self._options[row])
         elif self._hovered == row:
@@ -214,7 +215,8 @@ class QuestionPage(QWidget):
         if self.preview.isHidden():
             return
         chosen = self._sheet.chosen(self._index)
-        number = self._hovered if self._hovered is not None else chosen[-1] if chosen else None
+        # The keyboard may go into the preview itself, which must not take it away.
+        number = self._hovered if self._hovered is not None else chosen[-1] if chosen else self._seen
         if number is None or number >= len(self._options):
             self.preview.show_hint(tr("Point at an option to see its preview."))
             return

@@ -18,7 +18,11 @@ def stops(window: QWidget, parts: Sequence[QWidget]) -> list[QWidget]:
         window: whose widgets.
         parts: the areas in reading order; inside each, Qt's order holds. What lies in none of them comes last.
     """
-    reached = [(_place(widget, parts), widget) for widget in _chain(window) if _is_stop(widget)]
+    # What has the focus keeps its place even while it is being hidden: Qt then asks for the one after it.
+    focused = window.focusWidget()
+    reached = [
+        (_place(widget, parts), widget) for widget in _chain(window) if widget is focused or _is_stop(widget)
+    ]
     return [widget for _, widget in sorted(reached, key=lambda pair: pair[0])]
 
 

@@ -169,8 +169,11 @@ class TestMovingOut:
         card = page.put(BASH)
         corner = card.mapToGlobal(QPoint(0, 0))
         card.move_out()
+        settle()
         assert card.pos() == corner
         assert corner.y() > 100
+        card.withdraw()
+        settle()
 
     def test_an_answer_in_the_window_closes_it_and_takes_the_notice_away(self, page: Page) -> None:
         card = page.put(BASH)

@@ -132,3 +132,20 @@ def test_an_empty_conversation_says_where_claude_works_until_something_is_said(d
         assert not empty.isVisible()
 
     desk.run(story())
+
+
+def test_the_keyboard_may_go_into_a_preview_without_taking_it_away(desk: Desk, window: MainWindow) -> None:
+    options = [{"label": "A", "description": "", "preview": "the look of A"}, {"label": "B", "description": ""}]
+    asks = {"question": [{"question": "Which?", "header": "Head", "options": options, "multiSelect": False}]}
+    desk.stand_in([asks, {"text": "Thank you."}])
+
+    async def story() -> None:
+        opened = window.open_folder(desk.folder)
+        await desk.until(lambda: opened.phase == "running")
+        opened.send("go")
+        await desk.until(lambda: focused().objectName() == "option_0_0")
+        QTest.keyClick(focused(), Qt.Key.Key_Tab)
+        assert focused().objectName() == "previewText"
+        assert focused().isVisible()
+
+    desk.run(story())
