@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -62,11 +64,18 @@ class Editor(QPlainTextEdit):
         self.setTextCursor(cursor)
 
     def _fit(self) -> None:
-        # The document of a QPlainTextEdit measures itself in lines, wrapped ones included.
-        lines = max(1, min(MOST_LINES, int(self.document().size().height())))
         margins = self.contentsMargins()
-        height = lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + 2
+        height = self._text_height() + 2 * int(self.document().documentMargin()) + 2
         self.setFixedHeight(height + margins.top() + margins.bottom())
+
+    def _text_height(self) -> int:
+        """The height of the lines, of `MOST_LINES` at most. They differ: Chinese ones are taller than Latin ones."""
+        line = self.fontMetrics().lineSpacing()
+        most, height, block = MOST_LINES * line, 0.0, self.document().firstBlock()
+        while block.isValid() and height < most:
+            height += self.blockBoundingRect(block).height()
+            block = block.next()
+        return max(line, min(most, math.ceil(height)))
 
     def _insert_paths(self, source: QMimeData) -> bool:
         """Dropped or pasted files: pictures are attached, the others named by their path."""
@@ -100,6 +109,8 @@ class Editor(QPlainTextEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
+            # Qt breaks the lines anew without a word about how many there are now.
+            self._fit()
             self.resized.emit()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:

@@ -100,6 +100,7 @@ class MainWindow(QMainWindow):
         self.sidebar.new_wanted.connect(actions.new_conversation)
         self.sidebar.chosen.connect(self.show_conversation)
         self.sidebar.close_wanted.connect(actions.close_conversation)
+        self.sidebar.left.connect(self._leave_sidebar)
         self.sidebar.account.sign_in.connect(actions.sign_in)
         self.sidebar.account.settings.connect(actions.open_settings)
         self.top_bar.folder_chosen.connect(actions.work_in)
@@ -326,6 +327,11 @@ class MainWindow(QMainWindow):
         if central is not None:
             self.sidebar.setGeometry(0, 0, theme.px(SIDEBAR_WIDTH), central.height())
         self.sidebar.raise_()
+
+    def _leave_sidebar(self) -> None:
+        if self._narrow:
+            self._show_sidebar(False)
+        self._focus_composer()
 
     def _focus_composer(self) -> None:
         if self.page is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPainter, QPen, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPen, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
@@ -125,11 +125,13 @@ class Sidebar(QWidget):
         new_wanted: a new conversation.
         chosen(OpenConversation): one is to be shown.
         close_wanted(OpenConversation): one is to be closed for good.
+        left: Esc, with nothing left to clear.
     """
 
     new_wanted = Signal()
     chosen = Signal(object)
     close_wanted = Signal(object)
+    left = Signal()
 
     def __init__(self, conversations: Conversations, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -198,6 +200,14 @@ class Sidebar(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._edge.setGeometry(self.width() - 1, 0, 1, self.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Escape:
+            super().keyPressEvent(event)
+        elif self.search.text():
+            self.search.clear()
+        else:
+            self.left.emit()
 
     def refresh(self) -> None:
         """Show the list as it is now."""

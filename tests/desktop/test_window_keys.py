@@ -149,3 +149,40 @@ def test_the_keyboard_may_go_into_a_preview_without_taking_it_away(desk: Desk, w
         assert focused().isVisible()
 
     desk.run(story())
+
+
+def test_escape_clears_the_search_and_then_leaves_the_sidebar(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        opened = window.open_folder(desk.folder)
+        await desk.until(lambda: opened.phase == "running")
+        window.resize(480, 700)
+        QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        search = window.sidebar.search
+        assert search.hasFocus()
+        search.setText("ledger")
+        QTest.keyClick(search, Qt.Key.Key_Escape)
+        assert search.text() == ""
+        assert window.sidebar.isVisible()
+        QTest.keyClick(search, Qt.Key.Key_Escape)
+        assert not window.sidebar.isVisible()
+        assert window.page is not None
+        assert window.page.composer.editor.hasFocus()
+
+    desk.run(story())
+
+
+def test_the_message_field_grows_when_the_window_gets_narrow(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        opened = window.open_folder(desk.folder)
+        await desk.until(lambda: opened.phase == "running")
+        assert window.page is not None
+        editor = window.page.composer.editor
+        window.resize(1240, 860)
+        editor.set_text("帳本搬家 " * 14)
+        await desk.until(lambda: editor.verticalScrollBar().maximum() == 0)
+        before = editor.height()
+        window.resize(480, 700)
+        await desk.until(lambda: editor.height() > before)
+        assert editor.verticalScrollBar().maximum() == 0
+
+    desk.run(story())
