@@ -175,6 +175,7 @@ class Conversations(QObject):
         if opened not in self._open:
             return
         self._open.remove(opened)
+        opened.typed_in_dialog = None  # the view goes now, before the CLI does
         self.removed.emit(opened)
         await opened.close()
         self._drafts.remove(opened.key)

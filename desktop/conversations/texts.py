@@ -61,7 +61,8 @@ class Texts(QObject):
     @property
     def is_empty(self) -> bool:
         """Whether nothing would be lost."""
-        return not (self.draft.strip() or self.images or self.recovered or self.outbox.messages)
+        typed = any(text.strip() for text in self.typed.values())
+        return not (self.draft.strip() or self.images or typed or self.recovered or self.outbox.messages)
 
     def set_draft(self, text: str, images: Sequence[Image]) -> None:
         """What stands in the composer now."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from desktop.composer.attachments import Image
+from desktop.conversations import OpenConversation
+from desktop.window.main_window import MainWindow
+from desktop.window.page import ConversationPage
 from protocol.conversation import UserItem
-from tests.helpers.desk import Desk, texts
+from tests.helpers.desk import Desk, question, texts
 from tests.helpers.peer import PRELUDE
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
@@ -91,5 +97,54 @@ def test_a_message_that_is_let_go_of_by_a_cli_that_dies_then_returns_once(desk: 
         assert opened.draft == "take this, then die"
         assert opened.recovered == []
         assert texts(opened) == []
+
+    desk.run(story())
+
+
+# Closing for good
+
+
+@pytest.fixture
+def window(desk: Desk) -> Iterator[MainWindow]:
+    made = MainWindow(
+        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
+    )
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+async def ask(desk: Desk, window: MainWindow) -> tuple[OpenConversation, ConversationPage]:
+    """A conversation in the window in which Claude has asked something."""
+    desk.stand_in([question("Which?", "A", "B")])
+    opened = window.open_folder(desk.folder)
+    await desk.until(lambda: opened.phase == "running")
+    opened.send("go")
+    await desk.until(lambda: opened.conversation.pending)
+    assert window.page is not None
+    return opened, window.page
+
+
+def test_a_conversation_can_be_closed_with_a_question_open(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        opened, _ = await ask(desk, window)
+        assert opened.session is not None
+        window.actions_of_window.close_conversation(opened)
+        await desk.until(lambda: len(desk.conversations) == 0)
+        await desk.until(lambda: opened.session is not None and opened.session.exit)
+        await asyncio.sleep(0.2)
+
+    desk.run(story())
+
+
+def test_a_conversation_with_text_in_a_question_is_not_closed_for_good(desk: Desk, window: MainWindow) -> None:
+    async def story() -> None:
+        opened, _ = await ask(desk, window)
+        opened.texts.note_typed(next(iter(opened.conversation.pending)), "my own words")
+        window.actions_of_window.close_conversation(opened)
+        await asyncio.sleep(0.1)
+        assert list(desk.conversations) == [opened]
+        assert "not sent" in str(opened.notices["close"].text)
 
     desk.run(story())
