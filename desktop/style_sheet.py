@@ -82,8 +82,18 @@ QTextBrowser { background: transparent; border: none; padding: 0; }
 QLineEdit[problem="true"], QPlainTextEdit[problem="true"], QComboBox[problem="true"] { border: 1px solid $bad; }
 QComboBox::drop-down { border: none; width: ${arrow}px; }
 QComboBox::down-arrow { image: url($arrow_image); width: ${arrow_size}px; height: ${arrow_size}px; }
-QComboBox QAbstractItemView { background: $card; border: 1px solid $line; selection-background-color: $accent_tint;
-    selection-color: $text; outline: none; }
+QComboBox { combobox-popup: 0; }
+QComboBox QAbstractItemView { background: $card; border: 1px solid $line; outline: none; padding: 4px; }
+QComboBox QAbstractItemView::item { min-height: ${item}px; padding: 0 ${pad_field1}px; border-radius: 5px; }
+QComboBox QAbstractItemView::item:selected { background: $accent_tint; color: $text; }
+
+QCheckBox { spacing: ${gap}px; }
+QCheckBox::indicator {
+    width: ${check}px; height: ${check}px; border: 1px solid $soft; border-radius: 4px; background: $card;
+}
+QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url($check_image); }
+QCheckBox::indicator:focus { border: 2px solid $accent; width: ${check1}px; height: ${check1}px; }
+QCheckBox::indicator:checked:focus { border-color: $text; }
 
 QMenu { background: $card; border: 1px solid $line; border-radius: ${radius_control}px; padding: 4px; }
 QMenu::item { padding: ${pad_y}px ${pad_x}px; border-radius: 5px; }
@@ -108,19 +118,20 @@ QSplitter::handle:horizontal { width: 1px; }
 )
 
 
-def style_sheet(colours: Mapping[str, str], px: Callable[[float], int], arrow_image: str) -> str:
+def style_sheet(colours: Mapping[str, str], px: Callable[[float], int], pictures: Mapping[str, str]) -> str:
     """The style sheet for a set of colours.
 
     Args:
         colours: role to `#rrggbb`, every field of `desktop.theme.Tokens`.
         px: turns a length at 100 % into logical pixels at the person's scale.
-        arrow_image: path of the picture on a combo box; a style sheet that touches the box loses Qt's own arrow.
+        pictures: paths of the `arrow` on a combo box and the `check` in a check box; a style sheet that touches
+            these loses Qt's own.
     """
     sizes = {
         "radius_card": 10, "radius_dialog": 14, "radius_control": 8, "size_text": 14, "size_secondary": 13,
         "size_question": 16, "size_key": 12, "pad_key": 5, "key": 16, "pad_y": 5, "pad_x": 12, "pad_y1": 4,
         "pad_x1": 11, "pad_field": 9, "pad_field1": 8, "control": 22, "chip": 11, "chip_height": 19, "arrow": 20,
-        "arrow_size": 10, "gap": 8, "bar": 10, "bar_radius": 5,
+        "arrow_size": 10, "gap": 8, "item": 28, "check": 16, "check1": 14, "bar": 10, "bar_radius": 5,
     }  # fmt: skip
     lengths = {name: str(px(size)) for name, size in sizes.items()}
-    return _TEMPLATE.substitute(colours, **lengths, arrow_image=arrow_image)
+    return _TEMPLATE.substitute(colours, **lengths, arrow_image=pictures["arrow"], check_image=pictures["check"])

@@ -93,7 +93,8 @@ def apply(application: QApplication, scheme: Literal["light", "dark", "system"],
     application.setPalette(_palette(theme.tokens))
     application.setFont(text_font())
     colours = {field.name: role(field.name).name() for field in fields(Tokens)}
-    application.setStyleSheet(style_sheet(colours, px, icon_path(f"arrow-{scheme}.svg")))
+    pictures = {name: icon_path(f"{name}-{scheme}.svg") for name in ("arrow", "check")}
+    application.setStyleSheet(style_sheet(colours, px, pictures))
     theme.changed.emit()
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QSizePolicy, QStyledItemDelegate, QWidget
 
 from desktop import theme
 
@@ -22,6 +22,11 @@ def set_role(widget: QWidget, role: str = "", **properties: str | bool) -> None:
         widget.setProperty(name, value)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
+
+
+def style_popup(box: QComboBox) -> None:
+    """Let the style sheet draw a combo box's list; the delegate that Qt gives it takes the style's own colours."""
+    box.setItemDelegate(QStyledItemDelegate(box))
 
 
 def plain_label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:

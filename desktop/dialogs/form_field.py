@@ -13,7 +13,7 @@ from desktop.dialogs.layouts import inset_row
 from desktop.dialogs.option_row import RING, CheckRow
 from desktop.dialogs.writing_field import WritingField
 from desktop.translations import tr
-from desktop.widgets import plain_label, set_role
+from desktop.widgets import plain_label, set_role, style_popup
 from protocol.permissions import FormField, check_field, make_visible
 
 _EXAMPLES = {
@@ -126,6 +126,7 @@ class FieldRow(QWidget):
 
     def _make_choice(self) -> QWidget:
         box = QComboBox()
+        style_popup(box)
         box.addItem(tr("Choose…"))
         for value, title in self.field.choices:
             box.addItem(make_visible(title))

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from desktop import theme
 from desktop.settings.store import SettingsStore
 from desktop.translations import LANGUAGES, tr
-from desktop.widgets import button, plain_label, set_role
+from desktop.widgets import button, plain_label, set_role, style_popup
 
 PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 SCALES = (75, 90, 100, 110, 125, 150, 175, 200)
@@ -156,6 +156,7 @@ class SettingsDialog(QDialog):
 
     def _choice(self, name: str, label: str, choices: dict[str, str], current: str) -> QComboBox:
         box = QComboBox(self)
+        style_popup(box)
         box.setObjectName(name)
         box.setAccessibleName(label)
         for value, words in choices.items():

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 
 from desktop import theme
+from desktop.widgets import style_popup
 
 ARROW = "▾"
 
@@ -44,6 +45,7 @@ class ChipSelector(QComboBox):
         self._compact = False
         self._choices: list[Choice] = []
         self.activated.connect(self._on_activated)
+        style_popup(self)
 
     def show_choices(self, choices: Sequence[Choice], in_force: str) -> None:
         """Show what can be chosen and what is in force. A value in force that is no choice is shown all the same."""
@@ -97,6 +99,11 @@ class ChipSelector(QComboBox):
     def minimumSizeHint(self) -> QSize:
         shortest = f"{'' if self._compact else self.label} {ARROW}"
         return QSize(chip_metrics().horizontalAdvance(shortest) + theme.px(50), theme.px(27))
+
+    def showPopup(self) -> None:
+        # The chip may be narrower than what there is to choose.
+        self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + theme.px(16))
+        super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         # A wheel that passes over must not change the model.
