@@ -104,7 +104,7 @@ class CliProcess:
         if not argv:
             raise StartError("No command was given for Claude.")
         program = _program(argv[0], env)
-        if not cwd.is_dir():
+        if not os.path.isdir(cwd):  # `Path.is_dir` raises for a network drive that does not answer
             raise StartError(f"The folder {cwd} does not exist.")
         try:
             child = _start_child([program, *argv[1:]], cwd, env, detached_too=detached_too)

@@ -18,6 +18,8 @@ import psutil
 from protocol.process.guard import Guard, shared_guard
 from protocol.process.tree import MARK, ProcessTree, kill_trees
 
+_UNDO_SECONDS = 2.0
+
 
 class ReadEnd:
     """The reading end of a pipe that can be given up.
@@ -28,9 +30,9 @@ class ReadEnd:
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._closing = threading.Lock()
         self._wake_reader, self._wake_writer = os.pipe()
+        self._closing = threading.Lock()
+        self._file = file
         self._poll = select.poll()
         self._poll.register(file.fileno(), select.POLLIN)
         self._poll.register(self._wake_reader, select.POLLIN)
@@ -64,7 +66,8 @@ class ReadEnd:
                 os.close(self._wake_writer)
 
     def __del__(self) -> None:
-        self.close()
+        if hasattr(self, "_file"):  # else there was no descriptor left to begin with
+            self.close()
 
 
 class PosixChild:
@@ -91,19 +94,34 @@ class PosixChild:
         except BaseException:
             self._guard.forget(self._tree)
             raise
-        self._tree.pid = self.popen.pid
+        try:
+            self._take_over(self.popen)
+        except BaseException:  # such as no more descriptors
+            self._undo(self.popen)
+            raise
+
+    def _take_over(self, popen: subprocess.Popen[bytes]) -> None:
+        """Know the process, and take its pipes."""
+        self._tree.pid = popen.pid
         with contextlib.suppress(psutil.Error):
-            self._tree.started = psutil.Process(self.popen.pid).create_time()
+            self._tree.started = psutil.Process(popen.pid).create_time()
         self._guard.watch(self._tree)
-        assert self.popen.stdin is not None
-        assert self.popen.stdout is not None
-        assert self.popen.stderr is not None
+        assert popen.stdin is not None
+        assert popen.stdout is not None
+        assert popen.stderr is not None
         # The descriptor is ours alone, so the child does not notice; a writer can then give up on a full pipe.
-        os.set_blocking(self.popen.stdin.fileno(), False)
-        self.stdin: IO[bytes] = self.popen.stdin
-        self.stdout = ReadEnd(self.popen.stdout)
-        self.stderr = ReadEnd(self.popen.stderr)
-        self.popen.stdin = self.popen.stdout = self.popen.stderr = None
+        os.set_blocking(popen.stdin.fileno(), False)
+        self.stdin: IO[bytes] = popen.stdin
+        self.stdout = ReadEnd(popen.stdout)
+        self.stderr = ReadEnd(popen.stderr)
+        popen.stdin = popen.stdout = popen.stderr = None
+
+    def _undo(self, popen: subprocess.Popen[bytes]) -> None:
+        self._tree.pid = popen.pid
+        kill_trees([self._tree], _UNDO_SECONDS)
+        popen.kill()
+        with popen:  # closes the pipes, and waits
+            self._guard.forget(self._tree)
 
     def remember(self) -> None:
         """Look at the tree while the CLI lives, for what only its parent can tell of it."""

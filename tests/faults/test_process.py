@@ -303,6 +303,9 @@ class TestRefusals:
         sentence = self.refusal(["true"], tmp_path / "gone")
         assert sentence == f"The folder {tmp_path}/gone does not exist."
 
+    def test_a_folder_that_the_system_cannot_even_look_at(self, tmp_path: Path) -> None:
+        assert "does not exist" in self.refusal(["true"], tmp_path / ("x" * 300))
+
     def test_a_folder_as_the_program(self, tmp_path: Path) -> None:
         assert self.refusal([str(tmp_path)], tmp_path) == f"{tmp_path} is a folder, not a program."
 
@@ -334,6 +337,21 @@ class TestRefusals:
         watched = dict(shared_guard().watched)
         self.refusal([f"{tmp_path}/claude"], tmp_path)
         assert shared_guard().watched == watched
+
+
+def test_a_start_that_fails_half_way_leaves_nothing_running(
+    marked_env: dict[str, str], process_mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = len(shared_guard().watched)
+
+    def no_more_files(file: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("protocol.process.posix.ReadEnd", no_more_files)
+    with pytest.raises(StartError, match="Too many open files"):
+        CliProcess.start([sys.executable, "-c", "import time; time.sleep(600)"], tmp_path, marked_env)
+    assert marked_processes(process_mark) == []
+    assert len(shared_guard().watched) == watched
 
 
 def test_the_session_number_of_a_stranger_is_not_ours() -> None:
