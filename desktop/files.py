@@ -34,6 +34,20 @@ def write_atomically(path: Path, text: str, *, durable: bool = False, mode: int 
         raise
 
 
+def read_beginning(path: str, most: int = 1_000_000) -> str | None:
+    """The first `most` characters of a text file, damage replaced; None for what cannot be read.
+
+    Safe for paths that a program names: a pipe that nobody writes to would keep the reader waiting for ever.
+    """
+    if not os.path.isfile(path):
+        return None
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(most)
+    except OSError:
+        return None
+
+
 def remove_quietly(name: str | Path) -> None:
     """Remove a file if it is there and can be removed; never raises."""
     try:

@@ -13,8 +13,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 import qasync
@@ -22,6 +22,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication, QDialog
 
 from desktop.garbage import QuietCollector
+from protocol.jobs import run_job
 
 log = logging.getLogger("handraise.loop")
 
@@ -90,30 +91,8 @@ async def on_thread(function: Callable[..., T], *args: Any) -> T:
     The thread is a daemon, and not one of a pool: a call that never returns (a dead network drive, a login shell
     that waits for input) must neither use up a pool nor keep the program from ending.
     """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def settle(set_it: Callable[[], None]) -> None:
-        if not future.done():
-            set_it()
-
-    def deliver(set_it: Callable[[], None]) -> None:
-        try:
-            loop.call_soon_threadsafe(settle, set_it)
-        except RuntimeError:
-            log.debug("The loop ended before %s returned", getattr(function, "__name__", function))
-
-    def work() -> None:
-        try:
-            result = function(*args)
-        except BaseException as error:
-            caught = error
-            deliver(lambda: future.set_exception(caught))
-        else:
-            deliver(lambda: future.set_result(result))
-
-    threading.Thread(target=work, name=getattr(function, "__name__", "on_thread"), daemon=True).start()
-    return await future
+    name = getattr(function, "__name__", "on_thread")
+    return await run_job(asyncio.get_running_loop(), partial(function, *args), name)
 
 
 async def finished(dialog: QDialog) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from desktop.files import read_beginning
 from protocol import permissions, questions
 from protocol.conversation import Conversation, PendingRequest, ToolItem
 from protocol.messages import CanUseTool, Elicitation
@@ -221,19 +221,10 @@ async def _decide_plan(
         return permissions.keep_planning("Nobody is there to approve a plan; end with the plan itself.")
     item = conversation.item(pending.tool_item_id) if pending.tool_item_id is not None else None
     tool_use_input = item.input if isinstance(item, ToolItem) else {}
-    terminal.say("\nClaude's plan:\n" + permissions.plan_text(request.input, tool_use_input, _read))
+    terminal.say("\nClaude's plan:\n" + permissions.plan_text(request.input, tool_use_input, read_beginning))
     if await terminal.confirm("Approve it?"):
         return permissions.approve_plan(request.input, None)
     return permissions.keep_planning(await terminal.ask("What should be different?") or "The user wants another plan.")
-
-
-def _read(path: str) -> str | None:
-    if not os.path.isfile(path):  # a pipe that nobody writes to would keep us waiting for ever
-        return None
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
 
 
 async def _decide_form(request: Elicitation, terminal: Terminal) -> dict[str, Any]:

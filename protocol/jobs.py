@@ -25,7 +25,7 @@ def run_job(loop: asyncio.AbstractEventLoop, job: Callable[[], T], name: str) ->
     def run() -> None:
         try:
             outcome = partial(_settle, future, future.set_result, job())
-        except Exception as error:
+        except BaseException as error:  # whatever it is, somebody waits
             outcome = partial(_settle, future, future.set_exception, error)
         try:
             loop.call_soon_threadsafe(outcome)

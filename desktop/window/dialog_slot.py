@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from desktop import theme
 from desktop.conversations import OpenConversation
 from desktop.dialogs.base import DialogContext, RequestDialog
 from desktop.dialogs.registry import dialog_for
+from desktop.files import read_beginning
 from desktop.translations import tr
 from desktop.widgets import button, plain_label
 from protocol.conversation import PendingRequest, ToolItem
@@ -217,15 +217,4 @@ def plan_of(opened: OpenConversation, pending: PendingRequest, read: Callable[[s
         item = opened.conversation.item(pending.tool_item_id)
         if isinstance(item, ToolItem):
             tool_input = item.input
-    return plan_text(getattr(pending.request, "input", {}), tool_input, read or _read_plan)
-
-
-def _read_plan(path: str) -> str | None:
-    """The beginning of a file; None for what is none. A path of the CLI's may be a pipe that nobody writes to."""
-    if not os.path.isfile(path):
-        return None
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1_000_000)
-    except OSError:
-        return None
+    return plan_text(getattr(pending.request, "input", {}), tool_input, read or read_beginning)
