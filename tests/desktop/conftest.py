@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from desktop.window.main_window import MainWindow
+    from tests.helpers.desk import Desk
 
 
 @pytest.fixture(autouse=True)
@@ -25,3 +33,26 @@ def folders_of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pat
     }.items():
         monkeypatch.setenv(name, str(folder))
     return tmp_path
+
+
+@pytest.fixture
+def desk(qapp: QApplication, tmp_path: Path) -> Desk:
+    """Conversations on the stand-in, and a loop to tell a story on."""
+    from tests.helpers.desk import Desk
+
+    return Desk(qapp, tmp_path)
+
+
+@pytest.fixture
+def window(desk: Desk) -> Iterator[MainWindow]:
+    """The main window of the desk, shown."""
+    from PySide6.QtCore import QSettings
+
+    from desktop.window.main_window import MainWindow
+
+    geometry = QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
+    made = MainWindow(desk.conversations, desk.settings, geometry)
+    made.show()
+    yield made
+    made.close()
+    made.deleteLater()

@@ -8,15 +8,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from desktop.conversations import OpenConversation
 from tests.helpers.desk import Desk, texts
-
-
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
 
 
 def clis() -> list[int]:

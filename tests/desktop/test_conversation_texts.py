@@ -6,12 +6,8 @@ import asyncio
 import json
 import sys
 import textwrap
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
 
 from desktop.composer.attachments import Image
 from desktop.conversations import OpenConversation
@@ -22,11 +18,6 @@ from tests.helpers.desk import Desk, question, texts
 from tests.helpers.peer import PRELUDE
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
-
-
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
 
 
 def peer(desk: Desk, script: str) -> None:
@@ -102,17 +93,6 @@ def test_a_message_that_is_let_go_of_by_a_cli_that_dies_then_returns_once(desk: 
 
 
 # Closing for good
-
-
-@pytest.fixture
-def window(desk: Desk) -> Iterator[MainWindow]:
-    made = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    )
-    made.show()
-    yield made
-    made.close()
-    made.deleteLater()
 
 
 async def ask(desk: Desk, window: MainWindow) -> tuple[OpenConversation, ConversationPage]:

@@ -8,18 +8,12 @@ import signal
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from desktop.composer.attachments import Image
 from protocol.conversation import NoticeItem, ToolItem, UserItem
 from tests.helpers.desk import Desk, first_pending, kept_files, question, sent, texts
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
-
-
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
 
 
 # Sending

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -107,26 +105,12 @@ def test_a_scheme_and_a_language_are_those_of_the_next_label(qapp: QApplication)
 # Notifications
 
 
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
-
-
-@pytest.fixture
-def window(desk: Desk) -> Iterator[MainWindow]:
-    made = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    )
-    yield made
-    made.close()
-    made.deleteLater()
-
-
 def test_a_click_leads_to_the_dialog_and_answers_nothing(desk: Desk, window: MainWindow) -> None:
     desk.stand_in([question("Which?", "A", "B")])
     notifier = Notifier(window, desk.settings, QIcon())
     notifier.opened.connect(window.lead_to)
     desk.conversations.request_added.connect(notifier.tell)
+    window.hide()
 
     async def story() -> None:
         opened = desk.conversations.start(desk.folder)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
@@ -13,22 +10,6 @@ from PySide6.QtWidgets import QApplication, QComboBox, QPushButton, QWidget
 from desktop.window.main_window import MainWindow
 from desktop.window.sidebar_model import CONVERSATION_ROLE
 from tests.helpers.desk import Desk, first_pending, question, texts
-
-
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
-
-
-@pytest.fixture
-def window(desk: Desk) -> Iterator[MainWindow]:
-    made = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    )
-    made.show()
-    yield made
-    made.close()
-    made.deleteLater()
 
 
 def rows(window: MainWindow) -> list[str]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -16,21 +13,9 @@ from desktop.window.sidebar_model import CONVERSATION_ROLE
 from tests.helpers.desk import Desk, question
 
 
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
-
-
-@pytest.fixture
-def window(desk: Desk) -> Iterator[MainWindow]:
-    made = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    )
-    made.show()
-    made.activateWindow()
-    yield made
-    made.close()
-    made.deleteLater()
+@pytest.fixture(autouse=True)
+def in_front(window: MainWindow) -> None:
+    window.activateWindow()
 
 
 def walk(window: MainWindow, key: Qt.Key) -> list[str]:

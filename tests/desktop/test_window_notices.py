@@ -6,12 +6,10 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
 from desktop import loop
 from desktop.conversations import OpenConversation
@@ -19,22 +17,6 @@ from desktop.onboarding.sign_in import SignInDialog, address_in, plain
 from desktop.settings.dialog import SettingsDialog
 from desktop.window.main_window import MainWindow
 from tests.helpers.desk import Desk, texts
-
-
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
-
-
-@pytest.fixture
-def window(desk: Desk) -> Iterator[MainWindow]:
-    made = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    )
-    made.show()
-    yield made
-    made.close()
-    made.deleteLater()
 
 
 def words(window: MainWindow) -> str:

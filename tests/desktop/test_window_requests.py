@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 
@@ -19,22 +16,6 @@ from desktop.window.main_window import MainWindow
 from desktop.window.page import ConversationPage
 from protocol.conversation import ToolItem
 from tests.helpers.desk import Desk, first_pending, question, sent, texts
-
-
-@pytest.fixture
-def desk(qapp: QApplication, tmp_path: Path) -> Desk:
-    return Desk(qapp, tmp_path)
-
-
-@pytest.fixture
-def window(desk: Desk) -> Iterator[MainWindow]:
-    made = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    )
-    made.show()
-    yield made
-    made.close()
-    made.deleteLater()
 
 
 async def begin(desk: Desk, window: MainWindow, text: str = "go") -> tuple[OpenConversation, ConversationPage]:
