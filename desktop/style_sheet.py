@@ -133,7 +133,8 @@ def style_sheet(colours: Mapping[str, str], px: Callable[[float], int], pictures
         "radius_card": 10, "radius_dialog": 14, "radius_control": 8, "size_text": 14, "size_secondary": 13,
         "size_question": 16, "size_key": 12, "pad_key": 5, "key": 16, "pad_y": 5, "pad_x": 12, "pad_y1": 4,
         "pad_x1": 11, "pad_field": 9, "pad_field1": 8, "control": 22, "chip": 11, "chip_height": 19, "arrow": 20,
-        "arrow_size": 10, "gap": 8, "item": 28, "pad_box": 11, "pad_box1": 10, "check": 16, "check1": 14, "bar": 10, "bar_radius": 5,
+        "arrow_size": 10, "gap": 8, "item": 28, "pad_box": 11, "pad_box1": 10, "check": 16, "check1": 14,
+        "bar": 10, "bar_radius": 5,
     }  # fmt: skip
     lengths = {name: str(px(size)) for name, size in sizes.items()}
     return _TEMPLATE.substitute(colours, **lengths, arrow_image=pictures["arrow"], check_image=pictures["check"])
