@@ -107,7 +107,7 @@ class UserItem(Item):
     Attributes:
         uuid: the message's own id, "" where the host gave none.
         state: `queued` (waits for its turn), `sent` (nobody told more), `started`, `completed`, `cancelled`
-            (withdrawn, stopped, or the CLI exited before it was answered).
+            (withdrawn, or the CLI exited before it took it up).
     """
 
     text: str = ""

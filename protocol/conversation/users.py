@@ -124,9 +124,9 @@ class UserMessages:
                 self._set(item, "sent")  # it starts now, or was folded into this turn; it does not wait
 
     def exited(self) -> None:
-        """Nobody will answer."""
+        """Nobody will answer. What Claude had taken up was read all the same; a notice says that its turn ended."""
         for item in list(self._open):
-            self._set(item, "cancelled")
+            self._set(item, "completed" if item.state == "started" else "cancelled")
         self._told = False
 
     def cleared(self, uuid: str) -> list[UserItem]:
