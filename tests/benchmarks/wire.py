@@ -36,8 +36,8 @@ from tests.helpers import recordings
 
 SDK = "claude-agent-sdk"
 UNTYPED_BY_SDK = ("control_", "command_lifecycle")
-LINES = 12_000
-ROUNDS = 25
+LINES = 40_000
+ROUNDS = 11
 
 # Prints the file only when told to, so that neither reader's clock runs while an interpreter starts, and through a
 # roomy pipe where the system has one (Linux: F_SETPIPE_SZ), so that the readers are timed and not the scheduler.
