@@ -100,7 +100,7 @@ class Session:
         self._changes: list[Change] = []
         self._seen_json = False
         self._reason = ""  # what was said instead of a handshake: text that is no JSON, the errors of an early result
-        self._eof_at: float | None = None
+        self._cut_off_at: float | None = None  # when the first of its pipes was found to be over
         self._watching: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[Exit] | None = None
         self._end_begun = asyncio.Event()
@@ -335,15 +335,18 @@ class Session:
         return exit_
 
     def _watch(self) -> None:
-        """Look for the exit: it is the end, for something the CLI started may hold stdout open."""
+        """Look for the exit: it is the end, for something the CLI started may hold stdout open.
+
+        A CLI that says or hears nothing any more and stays nevertheless is ended.
+        """
         assert self._loop is not None
         assert self._process is not None
         wait = _POLL_SECONDS
-        if self._incoming.at_end:
+        if self._incoming.at_end or self._writer.failed is not None:
             wait = _POLL_AFTER_EOF_SECONDS
-            self._eof_at = self._eof_at or self._loop.time()
-        mute = self._eof_at is not None and self._loop.time() - self._eof_at > _EOF_GRACE_SECONDS
-        if self._process.poll() is not None or mute:
+            self._cut_off_at = self._cut_off_at or self._loop.time()
+        useless = self._cut_off_at is not None and self._loop.time() - self._cut_off_at > _EOF_GRACE_SECONDS
+        if self._process.poll() is not None or useless:
             self._begin_end(asked=False)
         elif self._ending is None:
             self._watching = self._loop.call_later(wait, self._watch)

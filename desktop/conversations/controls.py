@@ -216,8 +216,9 @@ class Controls(QObject):
         self._last_sign = self._clock()
         self.settled.emit("silence")
         told = self._runner.conversation.permission_mode
-        if told != self._told_mode:  # not chosen here: an approved plan changes it, too
-            self._told_mode = self._runner.choices.mode = told
+        if told != self._told_mode:
+            self._told_mode = told
+            self._runner.choices.mode = told or self._runner.choices.mode  # an approved plan changes it, too
         for change in changes:
             if change.kind not in ("item_added", "item_changed"):
                 continue

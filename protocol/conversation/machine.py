@@ -55,6 +55,7 @@ from protocol.wire import DamagedLine
 
 _log = logging.getLogger(__name__)
 
+_FAULTS_KEPT = 20
 _INTERRUPTED = "[Request interrupted by user"
 _SYNTHETIC = "<synthetic>"  # the `model` of what the CLI itself says; its usage is all zeros
 _BLOCK_ACTIVITY: dict[object, Activity] = {
@@ -160,7 +161,8 @@ class Conversation(ConversationState):
             handler(argument)
         except Exception as error:  # a bug of ours must not end the user's conversation
             _log.exception("could not apply %s", type(argument).__name__)
-            self.faults.append(f"{type(argument).__name__}: {error!r}")
+            if len(self.faults) < _FAULTS_KEPT:
+                self.faults.append(f"{type(argument).__name__}: {error!r}")
 
     def _load(self, entries: Iterable[Mapping[str, Any]]) -> None:
         for entry in entries:
@@ -211,6 +213,7 @@ class Conversation(ConversationState):
         elif request.get("subtype") == "initialize":  # a new process
             self._asked = {request_id: request}
             self._base, self._activity = "starting", ""
+            self.permission_mode = ""  # it may not take the one that it is asked for
             self._state_is_told = self._turn_began = self._spoke = self._interrupted = False
             title = request.get("title")
             self._learn(title=title if isinstance(title, str) else "")

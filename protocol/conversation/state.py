@@ -25,7 +25,7 @@ class ConversationState(Facts):
     """The parts of a conversation and a look at each.
 
     Attributes:
-        faults: bugs of ours that a message brought to light; the conversation went on. Empty, hopefully.
+        faults: the first bugs of ours that messages brought to light; the conversation went on. Empty, hopefully.
         damaged: how many lines were no messages; the newest of them are in `damaged_lines`.
     """
 

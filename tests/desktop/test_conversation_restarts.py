@@ -216,3 +216,33 @@ def test_a_model_that_is_refused_leaves_the_one_before(desk: Desk) -> None:
         assert opened.runner.choices.model == "sonnet"
 
     desk.run(story())
+
+
+def test_a_mode_that_the_next_cli_does_not_take_is_not_said_to_be_in_force(desk: Desk) -> None:
+    desk.peer("""
+        shake()
+        while (message := read()) is not None:
+            if message["type"] == "control_request":
+                no(message, "Unsupported control request subtype: x", "unsupported_request")
+                continue
+            say({"type": "system", "subtype": "init", "session_id": "s1", "permissionMode": "default"})
+            text("done")
+            result()
+    """)
+
+    async def story() -> None:
+        opened = await desk.open()
+        opened.send("one")
+        await desk.until_turn_over(opened)
+        assert opened.runner.choices.mode == "default"
+        await opened.runner.stop_for_restart()
+        opened.controls.set_mode("auto")
+        opened.start()
+        await desk.until(lambda: opened.phase == "running")
+        assert opened.session is not None
+        assert opened.session.options.permission_mode == "auto"
+        opened.send("two")
+        await desk.until_turn_over(opened)
+        assert opened.runner.choices.mode == "default"
+
+    desk.run(story())

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
-import textwrap
 
 import pytest
 
@@ -15,18 +12,8 @@ from desktop.window.main_window import MainWindow
 from desktop.window.page import ConversationPage
 from protocol.conversation import UserItem
 from tests.helpers.desk import Desk, question, texts
-from tests.helpers.peer import PRELUDE
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
-
-
-def peer(desk: Desk, script: str) -> None:
-    """Let a few lines of Python run as the CLI."""
-    program = desk.root / "peer.py"
-    version = 'if "--version" in sys.argv:\n    print("2.1.332 (Claude Code)")\n    sys.exit(0)\n'
-    program.write_text(PRELUDE + version + textwrap.dedent(script), encoding="utf-8")
-    desk.environ["HANDRAISE_CLAUDE"] = json.dumps([sys.executable, "-S", str(program)])
-    desk.surroundings.environ = dict(desk.environ)
 
 
 @pytest.mark.logs("could not be saved")
@@ -64,7 +51,7 @@ CANCELS = """
 
 
 def test_a_message_that_the_cli_lets_go_of_unasked_returns_to_the_composer(desk: Desk) -> None:
-    peer(desk, CANCELS)
+    desk.peer(CANCELS)
 
     async def story() -> None:
         opened = await desk.open()
@@ -79,7 +66,7 @@ def test_a_message_that_the_cli_lets_go_of_unasked_returns_to_the_composer(desk:
 
 
 def test_a_message_that_is_let_go_of_by_a_cli_that_dies_then_returns_once(desk: Desk) -> None:
-    peer(desk, CANCELS)
+    desk.peer(CANCELS)
 
     async def story() -> None:
         opened = await desk.open()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from desktop import loop
 from desktop.conversations import Conversations, DraftStore, OpenConversation, Surroundings
 from desktop.settings import SettingsStore
 from protocol.conversation import TextItem, UserItem
+from tests.helpers.peer import PRELUDE
 
 ROOT = Path(__file__).resolve().parents[2]
 Turn = list[Any] | dict[str, Any]
@@ -57,6 +59,15 @@ class Desk:
         if hasattr(self, "surroundings"):
             self.surroundings.environ = dict(self.environ)
             self.surroundings.forget()
+
+    def peer(self, script: str) -> None:
+        """Let a few lines of Python run as `claude` from the next start on; `tests.helpers.peer` has their words."""
+        program = self.root / f"peer-{time.monotonic_ns()}.py"
+        version = 'if "--version" in sys.argv:\n    print("2.1.332 (Claude Code)")\n    sys.exit(0)\n'
+        program.write_text(PRELUDE + version + textwrap.dedent(script), encoding="utf-8")
+        self.environ["HANDRAISE_CLAUDE"] = json.dumps([sys.executable, "-S", str(program)])
+        self.surroundings.environ = dict(self.environ)
+        self.surroundings.forget()
 
     def open_up(self) -> None:
         """As a start of the program does: read what is on the disk."""

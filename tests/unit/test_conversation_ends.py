@@ -355,3 +355,11 @@ class TestExit:
         assert talk.kinds[before:] == ["User", "Text", "TurnEnd"]
         assert talk.messages["three"] == "completed"
         assert talk.conversation.state == "idle"
+
+    def test_a_new_process_has_its_own_permission_mode_and_has_not_told_it_yet(self) -> None:
+        talk = Talk()
+        talk.cli(init(permissionMode="acceptEdits"))
+        assert talk.conversation.permission_mode == "acceptEdits"
+        talk.conversation.apply_exit(0)
+        talk.sends(requests.control_request("again", requests.initialize()))
+        assert talk.conversation.permission_mode == ""

@@ -702,6 +702,19 @@ class TestEnd:
 
         run(test())
 
+    def test_a_cli_that_hears_nothing_any_more_is_ended(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("protocol.session._EOF_GRACE_SECONDS", 0.3)
+
+        async def test() -> None:
+            async with Peer(tmp_path, "shake(); os.close(0); text('deaf'); time.sleep(60)") as peer:
+                await peer.until(lambda: "deaf" in peer.texts)
+                peer.session.send("are you there?")
+                end = await asyncio.wait_for(peer.session.wait_closed(), 10)
+                assert end.how == "terminated"
+                assert not peer.session.running
+
+        run(test())
+
     def test_a_cli_that_ignores_everything_is_killed(self, tmp_path: Path) -> None:
         script = """
             import signal
