@@ -8,6 +8,7 @@ import logging
 import logging.handlers
 import os
 from collections.abc import Callable, Mapping
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +59,19 @@ def wire_log(env: Mapping[str, str] = os.environ) -> Callable[[str, Mapping[str,
     return write
 
 
+class _OwnersFile(logging.handlers.RotatingFileHandler):
+    """Each of its files, also one begun later, can be read by its owner alone."""
+
+    def _open(self) -> TextIOWrapper:
+        file = super()._open()
+        if os.name == "posix":
+            os.chmod(self.baseFilename, 0o600)
+        return file
+
+
 def _handler(path: Path) -> logging.Handler:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace"
-        )
-        if os.name == "posix":
-            os.chmod(path, 0o600)
-        return handler
+        return _OwnersFile(path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", errors="replace")
     # Without a handler, Python would print warnings on the terminal.
     return logging.NullHandler()

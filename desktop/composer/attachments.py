@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
@@ -39,7 +40,7 @@ class Image:
     media_type: str
     name: str = ""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Names the picture's content, for the file that keeps it with the draft."""
         return hashlib.sha256(self.data).hexdigest()[:32]

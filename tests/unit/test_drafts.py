@@ -128,6 +128,11 @@ def test_a_key_that_leads_out_of_the_folder_is_no_draft(store: DraftStore, caplo
     caplog.clear()
 
 
+def test_a_picture_is_named_once_and_not_with_every_save() -> None:
+    image = Image(PNG, "image/png")
+    assert image.digest is image.digest
+
+
 def test_text_alone_is_sent_as_text_and_pictures_as_blocks() -> None:
     assert content_blocks("hi", []) == "hi"
     blocks = content_blocks("hi", [Image(PNG, "image/png")])
