@@ -25,7 +25,7 @@ from desktop.transcript.flow import MarkdownRow
 from desktop.transcript.inline import utf16_length
 from desktop.transcript.rows import Frame, PlainRow, Row
 from desktop.transcript.segments import Segment
-from desktop.transcript.tool_words import AGENTS, MONOSPACE, header, question_texts, status
+from desktop.transcript.tool_words import AGENTS, MONOSPACE, REFUSALS, WAITING, header, question_texts, status
 from desktop.translations import format_count, tr
 from protocol.conversation import Item, TextItem, ToolItem
 from protocol.messages import ImageBlock
@@ -78,7 +78,7 @@ def tool_row(item: ToolItem, context: RowContext) -> Row:
     icon, name, argument = header(item, context.cwd)
     words, tone = status(item)
     if item.name in AGENTS:
-        words = _agent_words(item, context, words)
+        words, tone = _agent_words(item, context, words, tone)
     head = HeaderSegment(
         icon, name, argument, words, tone=tone, opened=opened, monospace=item.name in MONOSPACE, ruled=bool(body),
         words=f"{name} {argument}".strip(),
@@ -92,12 +92,15 @@ def tool_row(item: ToolItem, context: RowContext) -> Row:
     return PlainRow(segments, [frame])
 
 
-def _agent_words(item: ToolItem, context: RowContext, words: str) -> str:
-    steps = sum(1 for child in context.children(item.tool_use_id) if isinstance(child, ToolItem))
+def _agent_words(item: ToolItem, context: RowContext, words: str, tone: str) -> tuple[str, str]:
+    """What a subagent is at: its steps, and whether one of them waits for the person."""
+    steps = [child for child in context.children(item.tool_use_id) if isinstance(child, ToolItem)]
     if not steps:
-        return words
-    counted = tr("1 step") if steps == 1 else tr("{count} steps", count=format_count(steps))
-    return f"{counted} · {words}" if words else counted
+        return words, tone
+    if any(step.status == "waiting" for step in steps):
+        words, tone = tr(WAITING[0]), WAITING[1]
+    counted = tr("1 step") if len(steps) == 1 else tr("{count} steps", count=format_count(len(steps)))
+    return (f"{counted} · {words}" if words else counted), tone
 
 
 class _Body:
@@ -175,8 +178,8 @@ class _Body:
 
     def _result(self) -> None:
         item = self._item
-        if item.reply and item.reply.strip() in item.result_text:
-            return  # what the person wrote came back as the tool's result
+        if item.decision in REFUSALS:
+            return  # the result is the CLI's own sentence about it, or what the person wrote
         if item.result_text:
             self._output(item.result_text, "bad" if item.is_error else "text")
         elif item.status == "done" and not item.result_images:

@@ -124,9 +124,13 @@ _DECISIONS: dict[str, tuple[str, str]] = {
     "approved": ("✓ approved", "good"),
     "kept planning": ("keeps planning", "soft"),
 }
+REFUSALS = ("denied", "dismissed", "replied", "kept planning")
+"""Decisions after which the call did not run."""
+
+WAITING = ("● waiting for you", "accent")
 _STATUSES: dict[str, tuple[str, str]] = {
     "streaming": ("writing…", "soft"),
-    "waiting": ("● waiting for you", "accent"),
+    "waiting": WAITING,
     "running": ("running…", "soft"),
     "failed": ("✕ failed", "bad"),
     "denied": ("✕ denied", "bad"),
@@ -139,7 +143,7 @@ def status(item: ToolItem) -> tuple[str, str]:
     if item.status == "running" and item.progress:
         return tr("running… {progress}", progress=make_visible(item.progress)), "soft"
     if item.status in ("waiting", "streaming", "running", "failed", "interrupted"):
-        if item.status == "failed" and item.decision in ("dismissed", "replied", "kept planning", "denied"):
+        if item.status == "failed" and item.decision in REFUSALS:
             words, tone = _DECISIONS[item.decision]
             return tr(words), tone
         words, tone = _STATUSES[item.status]

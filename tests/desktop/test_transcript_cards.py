@@ -164,6 +164,14 @@ def test_a_denied_call_says_so(talk: ShownTalk) -> None:
     assert talk.text() == "Bash rm x ✕ denied\n$ rm x\nYou wrote: No, keep it."
 
 
+def test_a_call_denied_without_words_does_not_show_the_clis_own_sentence(talk: ShownTalk) -> None:
+    talk.cli(assistant(tool_use("t1", "Bash", command="rm x")), may_i("r1", "t1", input={"command": "rm x"}))
+    talk.answers("r1", permissions.deny(""))
+    talk.cli(tool_result("t1", "The user doesn't want to proceed with this tool use.", is_error=True))
+    talk.click_words("Unfold Bash")
+    assert talk.text() == "Bash rm x ✕ denied\n$ rm x"
+
+
 def test_a_command_is_folded_and_opens_with_its_output(talk: ShownTalk) -> None:
     talk.cli(assistant(tool_use("t1", "Bash", command="make test", description="Run the tests")))
     talk.cli(tool_result("t1", "\x1b[32mok\x1b[0m\n2 passed"))
@@ -308,6 +316,16 @@ def test_a_subagents_steps_are_inside_its_card(talk: ShownTalk) -> None:
     assert (inner.left(), inner.right()) == (outer.left() + 24, outer.right())
     talk.click_words("Fold", 0)
     assert "Grep" not in talk.all_text
+
+
+def test_a_subagent_that_asks_says_so_on_its_own_card(talk: ShownTalk) -> None:
+    talk.cli(assistant(tool_use("t1", "Task", description="Find callers", prompt="Find every caller.")))
+    talk.cli(assistant(tool_use("t2", "Bash", command="ls"), message_id="m2", parent="t1"))
+    assert talk.all_text == "Subagent Find callers 1 step · running…"
+    talk.cli(may_i("r1", "t2", input={"command": "ls"}))
+    assert talk.all_text == "Subagent Find callers 1 step · ● waiting for you"
+    talk.answers("r1", permissions.allow({"command": "ls"}))
+    assert talk.all_text == "Subagent Find callers 1 step · running…"
 
 
 # Notices and ends
