@@ -247,7 +247,8 @@ class MainWindow(QMainWindow):
         opened = self.current
         waiting = self.conversations.waiting()
         here = sum(1 for one, _ in waiting if one is opened)
-        words = waiting_words(here, len(waiting) - here)
+        kinds = {one.conversation.pending[request_id].kind for one, request_id in waiting}
+        words = waiting_words(here, len(waiting) - here, only_questions=kinds == {"question"})
         if opened is None:
             self.status.show_words("rest", "", words, "")
             return

@@ -108,21 +108,37 @@ def _state(opened: OpenConversation) -> str:
     return activities.get(conversation.activity, tr("Working"))
 
 
-def waiting_words(here: int, elsewhere: int) -> str:
-    """How many requests wait, and the key that leads to the next; "" for none."""
+def waiting_words(here: int, elsewhere: int, *, only_questions: bool) -> str:
+    """How many requests wait, and the key that leads to the next; "" for none.
+
+    They are called questions when all of them are, for a permission, a plan or a form is a request, not a question.
+    """
     if not here and not elsewhere:
         return ""
-    parts = []
-    if here:
-        one = tr("1 question in this conversation")
-        parts.append(one if here == 1 else tr("{count} questions in this conversation", count=here))
+    parts = [_waiting_here(here, only_questions)] if here else []
     if elsewhere:
-        if here:
-            parts.append(tr("{count} in another", count=elsewhere))
-        else:
-            one = tr("1 question in another conversation")
-            parts.append(one if elsewhere == 1 else tr("{count} questions in other conversations", count=elsewhere))
+        parts.append(tr("{count} in another", count=elsewhere) if here else _waiting_there(elsewhere, only_questions))
     return tr("{what} · {key}", what=tr(", ").join(parts), key="Ctrl+J")
+
+
+def _waiting_here(count: int, only_questions: bool) -> str:
+    if only_questions:
+        one = tr("1 question in this conversation")
+        many = tr("{count} questions in this conversation", count=count)
+    else:
+        one = tr("1 request in this conversation")
+        many = tr("{count} requests in this conversation", count=count)
+    return one if count == 1 else many
+
+
+def _waiting_there(count: int, only_questions: bool) -> str:
+    if only_questions:
+        one = tr("1 question in another conversation")
+        many = tr("{count} questions in other conversations", count=count)
+    else:
+        one = tr("1 request in another conversation")
+        many = tr("{count} requests in other conversations", count=count)
+    return one if count == 1 else many
 
 
 def elapsed(seconds: float) -> str:

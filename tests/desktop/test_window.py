@@ -293,7 +293,7 @@ def test_the_status_line_counts_what_waits_here_and_elsewhere(desk: Desk, window
         second.send("one")
         await desk.until(lambda: len(desk.conversations.waiting()) == 3)
         window.show_conversation(first)
-        assert "2 questions in this conversation, 1 in another · Ctrl+J" in window.status.text()
+        assert "2 requests in this conversation, 1 in another · Ctrl+J" in window.status.text()
         assert "Waiting for your answer" in window.status.text()
         seen = set()
         for _ in range(3):

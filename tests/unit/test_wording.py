@@ -65,7 +65,8 @@ def test_a_duration(seconds: float, words: str) -> None:
     ],
 )
 def test_what_waits_is_counted(here: int, elsewhere: int, words: str) -> None:
-    assert waiting_words(here, elsewhere) == words
+    assert waiting_words(here, elsewhere, only_questions=True) == words
+    assert waiting_words(here, elsewhere, only_questions=False) == words.replace("question", "request")
 
 
 @pytest.mark.parametrize(
