@@ -61,7 +61,7 @@ def main(
 def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_test: bool) -> int:
     config = config_dir(env)
     try:
-        instance = SingleInstance(config)
+        instance = SingleInstance(config, data_dir(env) if data_dir(env) != config else None)
     except OSError as error:
         print(f"The settings folder {config} cannot be used: {error.strerror or error}.", file=sys.stderr)
         return FAILED

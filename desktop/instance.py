@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -46,6 +47,19 @@ def server_name(config: Path) -> str:
     return f"handraise-{hashlib.sha256(who.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
 
+def _lock_in(folder: Path) -> QLockFile:
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = QLockFile(str(folder / "instance.lock"))
+    # Only a process that is gone makes the lock stale, however long the window stays open.
+    lock.setStaleLockTime(0)
+    return lock
+
+
+def _is_taken(lock: QLockFile) -> bool:
+    return lock.error() == QLockFile.LockError.LockFailedError
+
+
 class SingleInstance(QObject):
     """The right to be the one window of a config folder.
 
@@ -55,26 +69,37 @@ class SingleInstance(QObject):
 
     wished = Signal(object)
 
-    def __init__(self, config: Path, parent: QObject | None = None) -> None:
+    def __init__(self, config: Path, data: Path | None = None, parent: QObject | None = None) -> None:
+        """
+        Args:
+            config: the folder of the settings; a window with another one is another program, as it were.
+            data: the folder of the drafts, where it is not below `config`: two windows must not share it, either.
+        """
         super().__init__(parent)
         self._name = server_name(config)
         config.mkdir(parents=True, exist_ok=True)
-        self._lock = QLockFile(str(config / "instance.lock"))
-        # Only a process that is gone makes the lock stale, however long the window stays open.
-        self._lock.setStaleLockTime(0)
+        self._lock = _lock_in(config)
+        self._data_lock = _lock_in(data) if data is not None else None
         self._server: QLocalServer | None = None
         self._readers: dict[QLocalSocket, bytearray] = {}
 
     def claim(self) -> bool:
         """Become the one; False when another is. Works before there is an application."""
-        return self._lock.tryLock(0)
+        if not self._lock.tryLock(0):
+            return False
+        # A folder for data that cannot be written to is another trouble, which the window tells.
+        if self._data_lock is not None and not self._data_lock.tryLock(0) and _is_taken(self._data_lock):
+            self._lock.unlock()
+            return False
+        return True
 
     def other_pid(self) -> int:
         """The process id of the one that is, 0 when unknown."""
-        if self._lock.error() != QLockFile.LockError.LockFailedError:
-            return 0
-        known, pid, *_ = self._lock.getLockInfo()
-        return int(pid) if known else 0
+        for lock in filter(None, (self._lock, self._data_lock)):
+            if _is_taken(lock):
+                # (process id, host, program); the stubs have the success of the call before them.
+                return next((value for value in lock.getLockInfo() or () if type(value) is int), 0)
+        return 0
 
     def listen(self) -> None:
         """Hear the wishes of later starts."""
@@ -108,7 +133,8 @@ class SingleInstance(QObject):
             self._server = None
         for socket in list(self._readers):
             self._forget(socket)
-        self._lock.unlock()
+        for lock in filter(None, (self._data_lock, self._lock)):
+            lock.unlock()
 
     def _on_connection(self) -> None:
         while self._server is not None and (socket := self._server.nextPendingConnection()) is not None:
