@@ -18,6 +18,7 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 DAMAGED_TEXT_CHARACTERS = 2000
 """How much of a damaged line is kept for the log, in characters."""
 
+_SHORT = 8
 _DAMAGED_TEXT_BYTES = 4 * DAMAGED_TEXT_CHARACTERS
 _BEFORE_JSON = "\ufeff \t\r\n"
 _new_tuple = tuple.__new__
@@ -98,6 +99,8 @@ class LineReader:
             size = len(piece)
             value = None
             if size <= max_line:
+                if size < _SHORT and not piece.strip():  # a flood of blank lines must cost next to nothing
+                    continue
                 try:
                     value = parse(piece)
                 except Exception:  # whatever it raises: this line wants a second look

@@ -75,6 +75,13 @@ def test_windows_line_ends_and_blank_lines_are_no_lines_of_their_own() -> None:
     assert values(read(b'\n\r\n{"a":1}\r\n   \n\t\n{"b":2}\n\n')) == [{"a": 1}, {"b": 2}]
 
 
+def test_a_flood_of_blank_lines_is_not_even_parsed() -> None:
+    tried: list[bytes] = []
+    reader = LineReader(parse=lambda data: tried.append(data))
+    assert list(reader.lines(b"\n" * 1000 + b" \r\n" * 1000)) == []
+    assert tried == []
+
+
 def test_a_byte_order_mark_does_not_spoil_the_first_line() -> None:
     assert values(read(b'\xef\xbb\xbf{"a":1}\n{"b":2}\n')) == [{"a": 1}, {"b": 2}]
 
