@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QLayoutItem, QScroll
 
 from desktop import theme
 
+UNLIMITED = 16777215
+"""Qt's own QWIDGETSIZE_MAX, which PySide does not export."""
+
 
 class FlowLayout(QLayout):
     """Items in a row that wraps, each at its own size. Hidden ones take no room.
@@ -164,6 +167,12 @@ def inset_row(widget: QWidget, inset: int) -> QHBoxLayout:
     return row
 
 
+def free_height(widget: QWidget) -> None:
+    """Undo `setFixedHeight`."""
+    widget.setMinimumHeight(0)
+    widget.setMaximumHeight(UNLIMITED)
+
+
 class ContentScroll(QScrollArea):
     """A scroll area that wants to be as high as its content, up to a limit, and can be pressed down to a few lines.
 
@@ -177,6 +186,8 @@ class ContentScroll(QScrollArea):
         super().__init__(parent)
         self.limit = limit
         self._sought: QWidget | None = None
+        self._yielding: QWidget | None = None
+        self._yields_to = 0
         self._least = least
         self.content = QWidget(self)
         self.column = QVBoxLayout(self.content)
@@ -192,6 +203,24 @@ class ContentScroll(QScrollArea):
     def add(self, widget: QWidget, inset: int = 0) -> None:
         """Add a widget, with room at both sides. Rows bring their own, for the focus ring; other widgets do not."""
         self.column.addLayout(inset_row(widget, inset))
+
+    def add_yielding(self, widget: QWidget, least: int) -> None:
+        """Add a widget under the rest that gets the room the rest leaves, but `least` pixels; then all of it scrolls.
+
+        There can be one. `release` takes it out again.
+        """
+        self._yielding, self._yields_to = widget, least
+        widget.setFixedHeight(least)
+        self.column.addWidget(widget)
+        self._fit()
+
+    def release(self) -> None:
+        """Take the yielding widget out of the column, if there is one; it stays a child until it is added elsewhere."""
+        widget, self._yielding = self._yielding, None
+        if widget is not None:
+            self.column.removeWidget(widget)
+            free_height(widget)
+            self._fit()
 
     def keep_in_sight(self, widget: QWidget) -> None:
         """Scroll to a widget, also when it, or what is above it, is still about to grow."""
@@ -212,10 +241,20 @@ class ContentScroll(QScrollArea):
         bar.setValue(min(max(bar.value(), lowest), top - margin))
 
     def content_height(self) -> int:
-        """How high the content is at the present width, without a limit."""
+        """How high the content would be at the present width, without a limit."""
         layout = self.column
         width = self.viewport().width()
-        return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        height = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+        return height + self._yielded()
+
+    def _yielded(self) -> int:
+        """How much lower the yielding widget is than it would like to be."""
+        widget = self._yielding
+        if widget is None:
+            return 0
+        width = self.viewport().width()
+        wanted = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
+        return max(wanted, self._yields_to) - widget.maximumHeight()
 
     def sizeHint(self) -> QSize:
         height = self.content_height()
@@ -239,12 +278,16 @@ class ContentScroll(QScrollArea):
 
     def _fit(self) -> None:
         # Not setWidgetResizable: it takes the size hints of wrapped text, which know no width, for its least height.
-        self.content.resize(self.viewport().width(), self.content_height())
+        if self._yielding is not None:
+            wanted = self._yielding.maximumHeight() + self._yielded()
+            left = self.viewport().height() - (self.content_height() - wanted)
+            self._yielding.setFixedHeight(max(self._yields_to, min(left, wanted)))
+        self.content.resize(self.viewport().width(), self.content_height() - self._yielded())
         self.updateGeometry()
         if self._sought is not None:
             self._reveal(self._sought)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.content.width() != self.viewport().width():
+        if self.content.width() != self.viewport().width() or self._yielding is not None:
             self._fit()

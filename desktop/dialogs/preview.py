@@ -7,13 +7,15 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from desktop import theme
 from desktop.dialogs.framed import Framed
+from desktop.dialogs.layouts import UNLIMITED
 from desktop.dialogs.option_row import RING
 from desktop.dialogs.prose import ProseView
 from desktop.translations import tr
 from desktop.widgets import plain_label
 
 _LEAST, _MOST = 96, 300
-_WIDEST = 16777215  # Qt's own QWIDGETSIZE_MAX, which PySide does not export
+STRIP = 72
+"""The height, at 100 %, that it keeps under the options where there is no room for both."""
 
 
 class PreviewPanel(QWidget):
@@ -61,9 +63,12 @@ class PreviewPanel(QWidget):
             self._outer.setContentsMargins(0, RING, 0, RING)
             self.setFixedWidth(width)
         else:
-            self._outer.setContentsMargins(RING, 0, 0, RING)
+            self._outer.setContentsMargins(RING, RING, RING, RING)
             self.setMinimumWidth(0)
-            self.setMaximumWidth(_WIDEST)
+            self.setMaximumWidth(UNLIMITED)
+
+    def heightForWidth(self, width: int) -> int:
+        return max(super().heightForWidth(width), theme.px(_LEAST))
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()

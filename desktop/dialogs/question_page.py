@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from desktop import theme
 from desktop.dialogs.answer_sheet import AnswerSheet
-from desktop.dialogs.layouts import ContentScroll
+from desktop.dialogs.layouts import ContentScroll, free_height
 from desktop.dialogs.option_row import RING, CheckRow, RadioRow, option_row
 from desktop.dialogs.other_row import OtherRow
-from desktop.dialogs.preview import PreviewPanel
+from desktop.dialogs.preview import STRIP, PreviewPanel
 from desktop.dialogs.shown import DESCRIPTION, LABEL, PREVIEW, QUESTION, shown
 from desktop.dialogs.writing_field import WritingField
 from desktop.translations import tr
@@ -20,6 +20,8 @@ from desktop.widgets import plain_label
 _SIDE_BY_SIDE = 600
 """From this width on (at 100 %) the preview stands beside the options; below it, under them."""
 _PREVIEW_SHARE = 0.372
+_ROWS_FIRST = 5
+"""Up to so many rows are shown before the preview under them gets more than a strip; of more, some always scroll."""
 _DIGITS = 9
 
 Row = RadioRow | CheckRow
@@ -230,7 +232,25 @@ class QuestionPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         beside = self.width() >= theme.px(_SIDE_BY_SIDE)
-        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         self.preview.set_beside(round(self.width() * _PREVIEW_SHARE) if beside else None)
+        direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         if self._middle.direction() != direction:
             self._middle.setDirection(direction)
+            if not self.preview.isHidden():
+                self._place_preview(beside)
+
+    def _place_preview(self, beside: bool) -> None:
+        focused = self.preview.prose.hasFocus()
+        if beside:
+            self._scroll.release()
+            free_height(self.preview)
+            self._middle.addWidget(self.preview)
+        elif len(self.rows) <= _ROWS_FIRST:
+            self._middle.removeWidget(self.preview)
+            self._scroll.add_yielding(self.preview, theme.px(STRIP))
+        else:
+            self.preview.setFixedHeight(theme.px(STRIP))
+        # Another parent hides a widget, and a hidden one loses the focus.
+        self.preview.show()
+        if focused:
+            self.preview.prose.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -11,8 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from desktop import theme
 from desktop.dialogs import question as question_module
 from desktop.dialogs.base import RequestDialog
+from desktop.dialogs.preview import STRIP
 from desktop.dialogs.question import QuestionDialog
 from desktop.dialogs.writing_field import WritingField
 from tests.helpers.cards import Page, settle
@@ -35,6 +37,16 @@ def put(page: Page, *questions: Any, **context: Any) -> QuestionDialog:
 
 def allowed(questions: list[Any], answers: dict[str, str], **more: Any) -> dict[str, Any]:
     return {"behavior": "allow", "updatedInput": {"questions": questions, "answers": answers, **more}}
+
+
+def with_previews(options: int) -> dict[str, Any]:
+    said = [{"label": f"Way {n}", "description": "What it costs", "preview": SQL} for n in range(options)]
+    return {"question": "Which way?", "header": "Way", "multiSelect": False, "options": said}
+
+
+def in_sight(widget: QWidget) -> bool:
+    """Whether nothing of it is scrolled away."""
+    return widget.isVisible() and widget.visibleRegion().boundingRect() == widget.rect()
 
 
 class TestKeyboard:
@@ -371,6 +383,62 @@ class TestNotesAndPreviews:
         under = named(narrow, "preview").geometry()
         assert under.left() < 20
         assert under.top() > 60
+
+    @pytest.mark.parametrize(("height", "options"), [(600, 2), (700, 2), (700, 4)])
+    def test_in_a_narrow_window_all_options_are_in_sight_before_the_preview_gets_room(
+        self, qtbot: QtBot, height: int, options: int
+    ) -> None:
+        window = Page(qtbot, 480, height)
+        card = put(window, with_previews(options))
+        assert [in_sight(row) for row in card.pages[0].rows] == [True] * (options + 1)
+        assert card.pages[0].preview.height() >= theme.px(STRIP)
+
+    def test_below_that_the_options_scroll_together_with_a_strip_of_the_preview(self, qtbot: QtBot) -> None:
+        window = Page(qtbot, 480, 520)
+        card = put(window, with_previews(4))
+        page = card.pages[0]
+        assert not in_sight(page.rows[-1])
+        assert page.preview.height() == theme.px(STRIP)
+        press(Qt.Key.Key_End)
+        QTest.qWait(80)
+        assert in_sight(page.rows[-1])
+        press(Qt.Key.Key_Home, Qt.Key.Key_Tab)
+        assert page.preview.prose.hasFocus()
+        assert in_sight(page.preview.prose.viewport())
+
+    def test_in_a_narrow_window_that_is_high_the_preview_is_whole(self, qtbot: QtBot) -> None:
+        window = Page(qtbot, 480, 1000)
+        card = put(window, with_previews(2))
+        preview = card.pages[0].preview
+        assert preview.prose.verticalScrollBar().maximum() == 0
+        assert preview.height() > theme.px(STRIP)
+        assert in_sight(preview)
+
+    def test_of_more_options_than_can_be_in_sight_the_preview_stays_below_as_a_strip(self, qtbot: QtBot) -> None:
+        window = Page(qtbot, 480, 700)
+        card = put(window, with_previews(9))
+        preview = card.pages[0].preview
+        assert preview.height() == theme.px(STRIP)
+        assert in_sight(preview)
+        press(Qt.Key.Key_End, Qt.Key.Key_Up)
+        QTest.qWait(80)
+        assert in_sight(card.pages[0].rows[8])
+        assert in_sight(preview)
+
+    def test_the_preview_moves_with_the_width_and_keeps_the_focus(self, qtbot: QtBot) -> None:
+        page = Page(qtbot, 900, 700)
+        card = put(page, with_previews(2))
+        prose = card.pages[0].preview.prose
+        prose.setFocus()
+        page.resize(480, 700)
+        settle()
+        assert prose.hasFocus()
+        assert prose.mapTo(card, QPoint(0, 0)).y() > card.pages[0].rows[-1].mapTo(card, QPoint(0, 0)).y()
+        page.resize(900, 700)
+        settle()
+        assert prose.hasFocus()
+        assert prose.mapTo(card, QPoint(0, 0)).x() > card.pages[0].rows[-1].width()
+        assert prose.height() > theme.px(STRIP)
 
     def test_html_in_a_preview_is_text(self, page: Page) -> None:
         tricky = {**COLOUR, "options": [{"label": "Red", "preview": "<img src='x'> <b>bold</b>"}, {"label": "Blue"}]}
