@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QEnterEvent,
     QFocusEvent,
     QFont,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     class _Button(QAbstractButton):
         moved: Signal
         looked_at: Signal
+        pointed_at: Signal
 else:
     _Button = object
 
@@ -75,7 +76,9 @@ class OptionRow(_Button):
 
     Signals of the two concrete classes:
         moved(int): an arrow key wants the focus so many rows down (negative: up).
-        looked_at(bool): the row is hovered or focused (True), or no longer (False).
+        looked_at(bool): the row is focused (True), or no longer focused or hovered (False).
+        pointed_at(QPoint): the pointer moves over the row, and is there on the screen. A row that appears under a
+            pointer at rest is entered by it, but not pointed at.
     """
 
     one_of = True
@@ -233,9 +236,11 @@ class OptionRow(_Button):
         super().focusOutEvent(event)
         self.looked_at.emit(False)
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self.looked_at.emit(True)
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        # With a button held down the row gets the moves outside it too.
+        if self.rect().contains(event.position().toPoint()):
+            self.pointed_at.emit(event.globalPosition().toPoint())
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -251,6 +256,7 @@ class RadioRow(OptionRow, QRadioButton):
 
     moved = Signal(int)
     looked_at = Signal(bool)
+    pointed_at = Signal(QPoint)
 
     def __init__(self, label: str, description: str, key: str, parent: QWidget | None = None) -> None:
         QRadioButton.__init__(self, parent)
@@ -263,6 +269,7 @@ class CheckRow(OptionRow, QCheckBox):
     one_of = False
     moved = Signal(int)
     looked_at = Signal(bool)
+    pointed_at = Signal(QPoint)
 
     def __init__(self, label: str, description: str, key: str, parent: QWidget | None = None) -> None:
         QCheckBox.__init__(self, parent)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QCursor, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from desktop import theme
@@ -42,6 +42,7 @@ class QuestionPage(QWidget):
         self.question = sheet.question(index)
         self._hovered: int | None = None
         self._seen: int | None = None
+        self._pointer = QCursor.pos()
         self.setObjectName(f"question_{index}")
         self.setAccessibleName(shown(self.question.text, QUESTION))
         self._build()
@@ -139,6 +140,7 @@ class QuestionPage(QWidget):
             row.toggled.connect(lambda checked, option=option: self._toggled(option, checked))
             row.moved.connect(lambda step, option=option: self._move(option, step))
             row.looked_at.connect(lambda looked, option=option: self._look(option, looked))
+            row.pointed_at.connect(lambda place, option=option: self._point(option, place))
             self._options.append(row)
             self._scroll.column.addWidget(row)
         self.other = OtherRow(self._index, len(self._options), several=several, parent=content)
@@ -147,6 +149,7 @@ class QuestionPage(QWidget):
             self.other.row.toggled.connect(lambda checked: self._toggled(last, checked))
             self.other.row.moved.connect(lambda step: self._move(last, step))
             self.other.row.looked_at.connect(lambda looked: self._look(last, looked))
+            self.other.row.pointed_at.connect(lambda place: self._point(last, place))
         self.other.left.connect(lambda step: self._move(len(self._options), step))
         self.other.field.textChanged.connect(self._write_other)
         self._scroll.column.addWidget(self.other)
@@ -203,6 +206,13 @@ class QuestionPage(QWidget):
             target.setFocus(Qt.FocusReason.TabFocusReason)
             self._scroll.keep_in_sight(target)
 
+    def _point(self, row: int, place: QPoint) -> None:
+        # Window systems also report a "move" to the same place when something appears, or scrolls, under the pointer.
+        if place != self._pointer:
+            self._pointer = place
+            if self._hovered != row:
+                self._look(row, True)
+
     def _look(self, row: int, looked: bool) -> None:
         if looked:
             self._hovered = self._seen = row
@@ -228,6 +238,10 @@ class QuestionPage(QWidget):
             self.preview.show_preview(label, shown(option.preview, PREVIEW))
         else:
             self.preview.show_hint(tr("“{label}” has no preview.", label=label))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._pointer = QCursor.pos()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QEnterEvent
+from PySide6.QtGui import QCursor, QEnterEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -47,6 +47,17 @@ def with_previews(options: int) -> dict[str, Any]:
 def in_sight(widget: QWidget) -> bool:
     """Whether nothing of it is scrolled away."""
     return widget.isVisible() and widget.visibleRegion().boundingRect() == widget.rect()
+
+
+def point_at(row: QWidget, place: QPoint) -> None:
+    """What a row gets when a pointer at this place of the screen comes to be over it."""
+    inside = QPointF(5, 5)
+    QApplication.sendEvent(row, QEnterEvent(inside, inside, QPointF(place)))
+    none = Qt.MouseButton.NoButton
+    moved = QMouseEvent(
+        QEvent.Type.MouseMove, inside, QPointF(place), none, none, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(row, moved)
 
 
 class TestKeyboard:
@@ -363,12 +374,30 @@ class TestNotesAndPreviews:
         press("3", "MySQL")
         assert named(card, "preview").accessibleName() == "Point at an option to see its preview."
 
-    def test_the_hovered_options_preview_wins_over_the_focused_ones(self, page: Page) -> None:
+    def test_the_pointed_at_options_preview_wins_over_the_focused_ones(self, page: Page) -> None:
         card = put(page, DATABASE)
-        QApplication.sendEvent(named(card, "option_0_1"), QEnterEvent(QPointF(5, 5), QPointF(5, 5), QPointF(5, 5)))
+        point_at(named(card, "option_0_1"), QCursor.pos() + QPoint(3, 0))
         assert "CREATE TABLE" in named(card, "previewText").toPlainText()
         QApplication.sendEvent(named(card, "option_0_1"), QEvent(QEvent.Type.Leave))
         assert named(card, "preview").accessibleName() == "“PostgreSQL” has no preview."
+
+    @pytest.mark.parametrize("row", ["option_0_1", "other_0"])
+    def test_a_pointer_that_rests_where_a_row_appears_leaves_the_focused_options_preview(
+        self, page: Page, row: str
+    ) -> None:
+        card = put(page, DATABASE)
+        point_at(named(card, row), QCursor.pos())
+        assert named(card, "preview").accessibleName() == "“PostgreSQL” has no preview."
+        point_at(named(card, row), QCursor.pos() + QPoint(0, 1))
+        assert named(card, "preview").accessibleName() != "“PostgreSQL” has no preview."
+
+    def test_a_pointer_that_rests_where_rows_scroll_by_leaves_the_focused_options_preview(self, page: Page) -> None:
+        card = put(page, DATABASE)
+        place = QCursor.pos() + QPoint(5, 5)
+        point_at(named(card, "option_0_0"), place)
+        press(Qt.Key.Key_Down)
+        point_at(named(card, "other_0"), place)
+        assert named(card, "preview").accessibleName() == "Preview of “SQLite”"
 
     def test_without_previews_there_is_no_panel(self, page: Page) -> None:
         card = put(page, COLOUR)
