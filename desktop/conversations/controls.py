@@ -72,6 +72,7 @@ class Controls(QObject):
         self._told_mode = ""
         self.api_key_told: Callable[[], bool] = lambda: False
         self._last_sign = clock()
+        self._given_back = ""
         self._watch = QTimer(self)
         self._watch.setInterval(WATCH_MS)
         self._watch.timeout.connect(self.look_for_life)
@@ -239,7 +240,8 @@ class Controls(QObject):
         items = reversed(self._runner.conversation.items)
         message = next((item for item in items if isinstance(item, UserItem)), None)
         self.noticed.emit(notices.signed_out(draft_back=message is not None))
-        if message is not None:
+        if message is not None and message.id != self._given_back:
+            self._given_back = message.id  # one message can fail many times, and is one message
             self.signed_out.emit(message)
 
     def look_for_life(self) -> None:
