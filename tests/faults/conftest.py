@@ -7,11 +7,17 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from protocol.process import CliProcess, Ladder
 from tests.helpers.processes import describe, kill_all, wait_until_gone
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from tests.helpers.sitting import Sitting
 
 QUICK = Ladder(eof=1.0, term=1.0, kill=5.0)
 """A short ladder: the steps that must fail cost a second, the one that must work has time on a slow machine."""
@@ -50,3 +56,18 @@ def start_child(marked_env: dict[str, str], tmp_path: Path) -> Iterator[StartChi
     yield start
     for process in started:
         process.close(deadlines=Ladder(0.0, 0.0, 10.0))
+
+
+@pytest.fixture
+def sitting(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sitting]:
+    """The window with the stand-in behind it, and a person before it; the person's own folders are not touched."""
+    # Not at the top: most tests here run without Qt.
+    from tests.helpers.sitting import Sitting
+
+    for name in list(os.environ):
+        if name.startswith(("ANTHROPIC_", "CLAUDE", "HANDRAISE_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    sits = Sitting(qapp, tmp_path)
+    yield sits
+    sits.leave()
