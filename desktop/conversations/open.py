@@ -129,8 +129,9 @@ class OpenConversation(QObject):
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing was said or typed yet, so that it can be used for something else."""
-        return self.texts.is_empty and not any(isinstance(item, UserItem) for item in self.conversation.items)
+        """Whether nothing was said, saved or typed yet, so that it can be used for something else."""
+        said = any(isinstance(item, UserItem) for item in self.conversation.items)
+        return self.texts.is_empty and not said and not self.runner.resume.candidates()
 
     @property
     def open_question(self) -> PendingRequest | None:

@@ -58,7 +58,7 @@ class WindowActions(QObject):
     def work_in(self, folder: Path) -> None:
         """The person picked a folder: an untouched conversation moves there, else a new one begins there."""
         opened = self._window.current
-        if opened is not None and opened.is_untouched and not opened.runner.resume.candidates():
+        if opened is not None and opened.is_untouched:
             folder = Path(folder).absolute()
             opened.move_to(folder)
             self._window.settings.change(last_folder=str(folder))

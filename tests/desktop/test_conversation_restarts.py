@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from desktop.conversations import OpenConversation
+from desktop.conversations.drafts import Draft, new_key
 from tests.helpers.desk import Desk, texts
 
 
@@ -244,5 +245,20 @@ def test_a_mode_that_the_next_cli_does_not_take_is_not_said_to_be_in_force(desk:
         opened.send("two")
         await desk.until_turn_over(opened)
         assert opened.runner.choices.mode == "default"
+
+    desk.run(story())
+
+
+def test_a_new_conversation_is_none_that_goes_on_with_a_saved_one(desk: Desk) -> None:
+    desk.drafts.save(Draft(key=new_key(), folder=str(desk.folder), session_id="saved", text="half a sentence"))
+
+    async def story() -> None:
+        [restored] = desk.conversations.restore()
+        restored.texts.set_draft("", [])
+        opened = desk.conversations.start(desk.folder)
+        assert opened is not restored
+        await is_settled(desk, opened)
+        assert opened.session is not None
+        assert opened.session.options.resume is None
 
     desk.run(story())
