@@ -46,6 +46,7 @@ class Incoming:
         self._changed = threading.Condition()
         self._pieces: deque[bytes] = deque()
         self._waiting = 0
+        self._taken = 0
         self._awake = False
         self._over = False
         self._flushed = False
@@ -86,13 +87,22 @@ class Incoming:
 
     # The loop's side
 
-    async def finished(self, timeout: float) -> bool:
-        """Wait until everything up to the end of the stream was handed over; False after `timeout` seconds."""
-        try:
-            await asyncio.wait_for(self._finished.wait(), timeout)
-        except TimeoutError:
-            return False
-        return True
+    async def finished(self, patience: float, most: float = 60.0) -> bool:
+        """Wait until everything up to the end of the stream was handed over.
+
+        False when nothing has come for `patience` seconds, or when there is no end of it after `most` seconds: what
+        outlives even SIGKILL can go on printing.
+        """
+        until = self._loop.time() + most
+        taken = -1
+        while taken != self._taken and self._loop.time() < until:
+            taken = self._taken
+            try:
+                await asyncio.wait_for(self._finished.wait(), patience)
+            except TimeoutError:
+                continue
+            return True
+        return False
 
     def stop(self) -> None:
         """Drop what else may come, and let a waiting reader go."""
@@ -118,6 +128,7 @@ class Incoming:
             self._loop.call_soon(self._work)
 
     def _hand_over(self, line: Line) -> None:
+        self._taken += 1
         try:
             self._on_line(line)
         except Exception as error:  # one line that nobody can take must not stop the others

@@ -20,7 +20,7 @@ from protocol.conversation import Change
 from protocol.incoming import Incoming
 from protocol.options import SessionOptions
 from protocol.session import RequestRefused, Session, SessionError, UsageError
-from protocol.wire import WireError
+from protocol.wire import Line, WireError
 from tests.helpers.peer import Peer, run
 
 IDLE = """
@@ -855,6 +855,39 @@ class TestFlood:
             assert end is not None
             assert end.how == "killed"
             assert time.monotonic() - began < 15
+
+        run(test())
+
+    def test_what_was_said_before_the_end_is_heard_however_long_that_takes(self) -> None:
+        heard: list[Line] = []
+
+        def take(line: Line) -> None:
+            time.sleep(0.01)  # a window that has much to draw
+            heard.append(line)
+
+        async def test() -> None:
+            incoming = Incoming(asyncio.get_running_loop(), take, lambda: None)
+            incoming.put(b'{"a": 1}\n' * 100)
+            incoming.end()
+            assert await incoming.finished(0.2)
+            assert len(heard) == 100
+
+        run(test())
+
+    def test_the_end_of_a_stream_that_never_ends_is_not_waited_for(self) -> None:
+        async def test() -> None:
+            incoming = Incoming(asyncio.get_running_loop(), lambda line: None, lambda: None)
+            incoming.put(b'{"a": 1}\n')
+            assert not await incoming.finished(0.2)
+
+            async def print_on() -> None:
+                while True:
+                    incoming.put(b'{"a": 1}\n')
+                    await asyncio.sleep(0.01)
+
+            printing = asyncio.create_task(print_on())
+            assert not await incoming.finished(0.2, most=0.5)
+            printing.cancel()
 
         run(test())
 
