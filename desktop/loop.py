@@ -29,6 +29,9 @@ log = logging.getLogger("handraise.loop")
 T = TypeVar("T")
 Reporter = Callable[[BaseException, str], None]
 
+CANCEL_SECONDS = 20.0
+"""How long the end waits for cancelled tasks. The slowest of them ends a CLI, by the ladder's three steps."""
+
 _tasks: set[asyncio.Task[Any]] = set()
 _reporter: Reporter | None = None
 
@@ -77,12 +80,15 @@ def spawned() -> frozenset[asyncio.Task[Any]]:
 
 
 async def cancel_spawned() -> None:
-    """Cancel what `spawn` started and wait until it has ended."""
+    """Cancel what `spawn` started and wait until it has ended, but not for ever: the program must end."""
     current = asyncio.current_task()
     tasks = [task for task in _tasks if task is not current]
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    if tasks:
+        _, left = await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
+        for task in left:
+            log.error("The task “%s” did not end when it was cancelled", task.get_name())
 
 
 async def on_thread(function: Callable[..., T], *args: Any) -> T:

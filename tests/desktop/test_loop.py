@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Iterator
 
@@ -100,3 +101,24 @@ def test_a_blocking_call_that_never_returns_does_not_keep_the_loop_from_ending(q
 
     assert loop.run(main(), qapp) == 0
     release.set()
+
+
+@pytest.mark.logs("did not end")
+def test_a_task_that_does_not_let_itself_be_cancelled_does_not_keep_the_loop_from_ending(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "CANCEL_SECONDS", 0.2)
+    released = asyncio.Event()
+
+    async def stubborn() -> None:
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await released.wait()
+
+    async def main() -> int:
+        loop.spawn(stubborn(), "a stubborn task")
+        await asyncio.sleep(0.01)
+        return 0
+
+    assert loop.run(main(), qapp) == 0
+    loop._tasks.clear()

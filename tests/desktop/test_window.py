@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
@@ -357,7 +359,7 @@ def test_a_request_never_covers_all_of_the_transcript(desk: Desk, window: MainWi
         await desk.until(lambda: window.page is not None and window.page.slot.shown_id)
         page = window.page
         assert page is not None
-        QTest.qWait(50)
+        await asyncio.sleep(0.05)  # not QTest.qWait: a loop within the loop loses a task that wakes in it
         assert page.transcript.height() >= 40
         assert page.slot.geometry().bottom() <= page.height()
         assert page.transcript.geometry().bottom() <= page.slot.geometry().top()
