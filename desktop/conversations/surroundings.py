@@ -93,6 +93,9 @@ class Surroundings:
     async def _look(self) -> Prepared:
         setting = self._settings.settings.claude or None
         env = dict(self.environ)
+        if self._started_without_a_terminal() and (path := await self._shell_path()):
+            # The CLI and its MCP servers need the PATH that they have in a terminal, wherever the CLI itself lies.
+            env["PATH"] = path
         try:
             claude = await loop.on_thread(self._find, setting, env, None)
         except cli.ClaudeNotFound:
@@ -103,8 +106,6 @@ class Surroundings:
             claude = await loop.on_thread(self._find, setting, env, login_path)
         if claude.child_path:
             env["PATH"] = claude.child_path
-        elif self._started_without_a_terminal() and await self._shell_path():
-            env["PATH"] = self._found.login_path or env.get("PATH", "")
         environment = child_environment(env, keep_api_key=self._settings.settings.keep_api_key)
         version = await loop.on_thread(cli.read_version, claude, environment.env)
         log.info("claude is %s (%s), version %s", claude.argv, claude.source, version)
