@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,20 @@ class Sitting:
 
     def play(self, story: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run a story on the window's loop; at its end all conversations are closed."""
-        self.desk.run(story())
+
+        async def whole() -> None:
+            await story()
+            await self._stop_turns()
+
+        self.desk.run(whole())
+
+    async def _stop_turns(self) -> None:
+        """A CLI in mid-turn leaves only when its patience is over; one whose turn was stopped leaves at once."""
+        at_work = [one for one in self.desk.conversations if one.runner.is_live and one.conversation.state != "idle"]
+        for one in at_work:
+            one.stop()
+        with contextlib.suppress(AssertionError):
+            await self.until(lambda: all(one.conversation.state == "idle" for one in at_work), "all rest", patience=0.7)
 
     # At the window
 
