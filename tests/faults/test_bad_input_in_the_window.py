@@ -36,6 +36,17 @@ def program(folder: Path, text: str, *, mode: int = 0o755) -> str:
     return str(path)
 
 
+BRIEF = """
+import json, sys
+if "--version" in sys.argv:
+    sys.exit(print("2.1.332 (Claude Code)"))
+request_id = json.loads(sys.stdin.readline())["request_id"]
+response = {"subtype": "success", "request_id": request_id, "response": {}}
+print(json.dumps({"type": "control_response", "response": response}), flush=True)
+sys.exit(5)
+"""
+
+
 async def mends(sitting: Sitting) -> None:
     """The person does what the notice says, and presses its button: then it runs, and what was typed is there."""
     assert sitting.composer == DRAFT
@@ -290,6 +301,21 @@ class TestACliThatDies:
             assert said.split("\n")[0] in sitting.says
             assert said.split("\n")[-1] in sitting.says
             assert sitting.offers == ["Choose the program…", "Try again"]
+            await mends(sitting)
+
+        sitting.play(story)
+
+    def test_right_after_its_handshake(self, sitting: Sitting) -> None:
+        script = sitting.desk.root / "brief.py"
+        script.write_text(BRIEF, encoding="utf-8")
+        sitting.environment(HANDRAISE_CLAUDE=json.dumps([sys.executable, str(script)]))
+
+        async def story() -> None:
+            opened = sitting.window.open_folder(sitting.desk.folder)
+            await sitting.person.write("composer", DRAFT)
+            await sitting.until(lambda: opened.phase in ("exited", "failed"), "its end was noticed", patience=10)
+            assert "Claude exited (code 5)." in sitting.says
+            assert sitting.offers[-1] in ("Restart", "Try again")
             await mends(sitting)
 
         sitting.play(story)
