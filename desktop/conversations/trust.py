@@ -2,18 +2,22 @@
 
 `.claude/settings.json` can allow tools and run hooks, `.mcp.json` starts programs. In a terminal the CLI asks once
 whether the folder is trusted; started by another program it does not, so the window asks.
+
+The programs of an `.mcp.json` start from any folder above, too, in a repository or not (2.0.71 to 2.1.332).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
-OWN_SETTINGS = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".claude/hooks")
+SERVERS = ".mcp.json"
+OWN_SETTINGS = (".claude/settings.json", ".claude/settings.local.json", SERVERS, ".claude/hooks")
 
 
 def own_settings(folder: Path, env: Mapping[str, str], home: Path | None = None) -> tuple[str, ...]:
-    """The files of a folder, and of the repository it is in, that a CLI started there would obey.
+    """The files of a folder, of the repository it is in, and of what is above, that a CLI started there would obey.
 
     Args:
         folder: where the conversation would begin.
@@ -23,18 +27,19 @@ def own_settings(folder: Path, env: Mapping[str, str], home: Path | None = None)
     Returns:
         Paths as they are shown: relative to the folder where they are in it. Blocking (a few `stat` calls).
     """
-    home = home or Path.home()
+    # Behind links: a CLI looks above the true place of its folder.
+    folder, home = _true(folder), _true(home or Path.home())
     persons_own = {home / ".claude"}
     if env.get("CLAUDE_CONFIG_DIR"):
-        persons_own.add(Path(env["CLAUDE_CONFIG_DIR"]))
-    found = []
-    for place in (folder, *_up_to_the_repository(folder, home)):
-        for name in OWN_SETTINGS:
-            path = place / name
-            if path.parent in persons_own or not _is_there(path):
-                continue
-            found.append(name if place == folder else str(path))
-    return tuple(found)
+        persons_own.add(_true(Path(env["CLAUDE_CONFIG_DIR"])))
+    inside = (folder, *_up_to_the_repository(folder, home))
+    looked_at = [place / name for place in inside for name in OWN_SETTINGS]
+    looked_at += [place / SERVERS for place in folder.parents if place not in inside]
+    return tuple(
+        str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+        for path in looked_at
+        if path.parent not in persons_own and path != home / SERVERS and _is_there(path)
+    )
 
 
 def _up_to_the_repository(folder: Path, home: Path) -> list[Path]:
@@ -48,6 +53,10 @@ def _up_to_the_repository(folder: Path, home: Path) -> list[Path]:
         if _is_there(place / ".git"):
             return parents
     return []
+
+
+def _true(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _is_there(path: Path) -> bool:

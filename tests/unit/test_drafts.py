@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -239,7 +240,8 @@ def test_those_of_the_repository_above_count_too(tmp_path: Path) -> None:
     inner.mkdir(parents=True)
     (tmp_path / "repository" / ".git").mkdir()
     (tmp_path / "repository" / ".mcp.json").write_text("{}", encoding="utf-8")
-    (tmp_path / ".mcp.json").write_text("{}", encoding="utf-8")
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text("{}", encoding="utf-8")
     assert own_settings(inner, {}, home=tmp_path / "home") == (str(tmp_path / "repository" / ".mcp.json"),)
 
 
@@ -248,3 +250,28 @@ def test_the_persons_own_settings_are_not_the_folders(tmp_path: Path) -> None:
     (tmp_path / ".claude" / "settings.json").write_text("{}", encoding="utf-8")
     assert own_settings(tmp_path, {}, home=tmp_path) == ()
     assert own_settings(tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}, home=Path("/home/x")) == ()
+
+
+@pytest.mark.parametrize("in_a_repository", [False, True])
+def test_servers_that_a_folder_anywhere_above_brings_are_found(tmp_path: Path, in_a_repository: bool) -> None:
+    folder = tmp_path / "downloads" / "archive" / "src"
+    folder.mkdir(parents=True)
+    if in_a_repository:
+        (folder / ".git").mkdir()
+    for place in (tmp_path / "downloads", folder.parent):
+        (place / ".mcp.json").write_text("{}", encoding="utf-8")
+    assert own_settings(folder, {}, home=tmp_path / "home") == (
+        str(folder.parent / ".mcp.json"),
+        str(tmp_path / "downloads" / ".mcp.json"),
+    )
+    assert own_settings(folder, {}, home=tmp_path / "downloads") == (str(folder.parent / ".mcp.json"),)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_what_is_above_the_true_place_of_a_linked_folder_counts(tmp_path: Path) -> None:
+    (tmp_path / "downloads" / "src").mkdir(parents=True)
+    (tmp_path / "downloads" / ".mcp.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "home").mkdir()
+    link = tmp_path / "home" / "project"
+    link.symlink_to(tmp_path / "downloads" / "src")
+    assert own_settings(link, {}, home=tmp_path / "home") == (str(tmp_path / "downloads" / ".mcp.json"),)
