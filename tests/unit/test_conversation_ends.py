@@ -74,6 +74,7 @@ class TestErrors:
         talk.begins()
         talk.cli(result(subtype="success", is_error=True, api_error_status=api_status, result="API Error"))
         assert told(talk) == [("error", text)]
+        assert talk.texts == []  # the CLI's words about it are no answer of Claude's
 
     def test_an_old_cli_hides_the_status_in_its_words(self) -> None:
         talk = Talk()
