@@ -177,7 +177,8 @@ class Runner:
             self._fail(generation, notices.not_saved())
         except SessionError as error:
             self._surroundings.forget()
-            self._fail(generation, notices.start_failed(error, error.detail or self._stderr_tail()))
+            detail = error.detail or self._stderr_tail()
+            self._fail(generation, notices.start_failed(cli.explain_failure(detail) or error, detail))
         else:
             if started:
                 self._set_phase("running")

@@ -305,6 +305,26 @@ class TestACliThatDies:
 
         sitting.play(story)
 
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            ("Claude Code on Windows requires git-bash (git-scm.com)", "needs Git Bash. Install Git for Windows"),
+            ("env: node: No such file or directory", "needs node, which was not found. Install Node.js"),
+        ],
+        ids=["git-bash", "node"],
+    )
+    def test_at_its_start_for_want_of_a_part_that_is_then_named(self, sitting: Sitting, words: str, said: str) -> None:
+        script = f'case "$1" in --version) echo "2.1.332 (Claude Code)";; *) echo "{words}" >&2; exit 1;; esac'
+        sitting.environment(HANDRAISE_CLAUDE=program(sitting.desk.root, f"#!/bin/sh\n{script}\n"))
+
+        async def story() -> None:
+            await sitting.begin(until="failed", typed=DRAFT)
+            assert said in sitting.says
+            assert words in sitting.says
+            await mends(sitting)
+
+        sitting.play(story)
+
     def test_right_after_its_handshake(self, sitting: Sitting) -> None:
         script = sitting.desk.root / "brief.py"
         script.write_text(BRIEF, encoding="utf-8")
