@@ -15,15 +15,16 @@ from typing import Protocol
 log = logging.getLogger(__name__)
 
 CHUNK_BYTES = 256 * 1024
-"""The most that one read takes. Less costs a tenth of the speed where the pipe holds more (`tests.benchmarks.wire`)."""
+"""The most that one read takes: into the same memory each time, since fresh memory of this size costs more than the
+reading (a tenth of the time from the pipe to typed messages, see `tests.benchmarks.wire`)."""
 _GIVE_UP_CHECK = 0.1
 
 
 class Readable(Protocol):
-    """The reading end of a pipe, raw: `read` waits for data and returns what there is, empty at the end."""
+    """The reading end of a pipe, raw: `readinto` waits for data and takes what there is, nothing at the end."""
 
-    def read(self, size: int = ..., /) -> bytes | None:
-        """Up to `size` bytes."""
+    def readinto(self, buffer: bytearray, /) -> int | None:
+        """The number of bytes put into `buffer`."""
 
 
 class Writable(Protocol):
@@ -74,13 +75,16 @@ def read_stream(stream: Readable, on_data: Callable[[bytes], None]) -> None:
 
     Never raises. A failing `on_data` is logged and does not stop the reading: a full pipe would stop the CLI.
     """
+    buffer = bytearray(CHUNK_BYTES)
+    view = memoryview(buffer)
     while True:
         try:
-            data = stream.read(CHUNK_BYTES)
+            size = stream.readinto(buffer)
         except (OSError, ValueError):
             return
-        if not data:
+        if not size:
             return
+        data = bytes(view[:size])
         try:
             on_data(data)
         except Exception:

@@ -37,15 +37,20 @@ class ReadEnd:
         self._poll.register(file.fileno(), select.POLLIN)
         self._poll.register(self._wake_reader, select.POLLIN)
 
+    def readinto(self, buffer: bytearray, /) -> int:
+        """Wait for data and put it into `buffer`; 0 at the end of the stream, and from then on."""
+        if self._file.closed:
+            return 0
+        ready = [fd for fd, _ in self._poll.poll()]
+        size = os.readv(self._file.fileno(), [buffer]) if self._file.fileno() in ready else 0
+        if not size:
+            self.close()
+        return size
+
     def read(self, size: int = 65536, /) -> bytes:
         """Wait for data and return up to `size` bytes; empty at the end of the stream, and from then on."""
-        if self._file.closed:
-            return b""
-        ready = [fd for fd, _ in self._poll.poll()]
-        data = os.read(self._file.fileno(), size) if self._file.fileno() in ready else b""
-        if not data:
-            self.close()
-        return data
+        buffer = bytearray(size)
+        return bytes(memoryview(buffer)[: self.readinto(buffer)])
 
     def stop(self) -> None:
         """End the stream after what has arrived; from any thread."""

@@ -81,14 +81,19 @@ class ReadEnd:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
 
+    def readinto(self, buffer: bytearray, /) -> int:
+        """Wait for data and put it into `buffer`; 0 at the end of the stream, and from then on."""
+        if self._file.closed:
+            return 0
+        size: int | None = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        if not size:
+            self._file.close()
+        return size or 0
+
     def read(self, size: int = 65536, /) -> bytes:
         """Wait for data and return up to `size` bytes; empty at the end of the stream, and from then on."""
-        if self._file.closed:
-            return b""
-        data = self._file.read(size)
-        if not data:
-            self._file.close()
-        return data
+        buffer = bytearray(size)
+        return bytes(memoryview(buffer)[: self.readinto(buffer)])
 
     def __del__(self) -> None:
         self._file.close()

@@ -26,12 +26,14 @@ class Pieces:
         self._pieces = list(pieces)
         self._error = error
 
-    def read(self, size: int = -1, /) -> bytes:
+    def readinto(self, buffer: bytearray, /) -> int:
         if self._pieces:
-            return self._pieces.pop(0)
+            piece = self._pieces.pop(0)
+            buffer[: len(piece)] = piece
+            return len(piece)
         if self._error is not None:
             raise self._error
-        return b""
+        return 0
 
 
 class Kept(io.BytesIO):
