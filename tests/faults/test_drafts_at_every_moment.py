@@ -114,6 +114,9 @@ def test_between_sending_and_reading(sitting: Sitting, tmp_path: Path) -> None:
         await sitting.person.write("composer", "and the next")
         await asyncio.sleep(PATIENCE)
         assert sorted(offered(after_a_kill(sitting, tmp_path))) == sorted(["and the next", WORDS])
+        assert opened.session is not None
+        os.kill(opened.session.pid or 0, 9)  # it would not hear that it shall leave
+        await sitting.until(lambda: opened.phase == "exited", "it is gone")
 
     sitting.play(story)
 

@@ -103,6 +103,8 @@ def test_compacting_is_said_as_long_as_it_lasts(sitting: Sitting, end: dict[str,
         assert "Compacting…" in state_line(sitting)
         says(sitting, end)
         await sitting.until(lambda: "Compacting" not in state_line(sitting), "it is over")
+        says(sitting, {"type": "system", "subtype": "session_state_changed", "state": "running"})  # as it is
+        await asyncio.sleep(0.05)
 
     sitting.play(story)
 

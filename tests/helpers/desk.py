@@ -51,7 +51,7 @@ class Desk:
         """What runs as `claude` from the next start on: a scenario, a harm; `sessions` keeps conversations."""
         script = self.root / f"scenario-{time.monotonic_ns()}.json"
         script.write_text(json.dumps({"options": options, "turns": list(turns)}), encoding="utf-8")
-        words = [sys.executable, "-m", "fake_cli", *(["--scenario", str(script)] if turns or options else [])]
+        words = [sys.executable, "-S", "-m", "fake_cli", *(["--scenario", str(script)] if turns or options else [])]
         self.environ["HANDRAISE_CLAUDE"] = json.dumps(words)
         self.environ["FAKE_CLI_HARM"] = harm
         if sessions:
