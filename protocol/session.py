@@ -361,8 +361,8 @@ class Session:
             self._changes += self.conversation.apply_damage(line, self._clock())
             return
         self._seen_json = True
-        self._log("out", line.value)
-        message = parse_message(line.value)
+        self._log("out", line)
+        message = parse_message(line)
         if isinstance(message, ControlRequest):
             self._tell()  # an id can come again: first everybody knows that the request before it is gone
         self._changes += self.conversation.apply(message, self._clock())

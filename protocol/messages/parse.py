@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from pydantic_core import from_json
@@ -25,11 +24,6 @@ from protocol.messages.turns import (
     UserMessage,
 )
 
-# Only keys are worth a cache: values (pieces of text, ids) hardly ever come twice.
-fast_json: Callable[[bytes], Any] = partial(from_json, cache_strings="keys")
-"""The bytes of one line of JSON to its value, in pydantic's core. For `LineReader(parse=…)`; it is stricter than the
-standard library about surrogates, invalid UTF-8 and nesting, and raises ValueError there."""
-
 _MESSAGES: dict[str, type[Message]] = {
     "stream_event": StreamEvent,
     "assistant": AssistantMessage,
@@ -47,7 +41,6 @@ _MESSAGES: dict[str, type[Message]] = {
     "keep_alive": KeepAlive,
 }
 
-
 # The models' own readers, in pydantic's core.
 _READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     kind: model.__pydantic_validator__.validate_python for kind, model in _MESSAGES.items()
@@ -55,6 +48,15 @@ _READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 _SYSTEM_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     subtype: model.__pydantic_validator__.validate_python for subtype, model in SYSTEM_MESSAGES.items()
 }
+
+
+def fast_json(line: bytes) -> Any:
+    """The bytes of one line of JSON to its value, in pydantic's core. For `LineReader(parse=…)`.
+
+    Raises:
+        ValueError: no JSON; also where the standard library is milder (surrogates, invalid UTF-8, deep nesting).
+    """
+    return from_json(line, cache_strings="keys")  # values (pieces of text, ids) hardly ever come twice
 
 
 def parse_message(value: dict[str, Any]) -> Message:

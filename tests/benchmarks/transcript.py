@@ -29,7 +29,7 @@ from desktop.transcript import TranscriptView
 from desktop.transcript.lexers import lexer_for
 from protocol.conversation import Conversation, TextItem
 from protocol.messages import parse_message
-from protocol.wire import JsonLine, LineReader, encode_line
+from protocol.wire import DamagedLine, LineReader, encode_line
 
 SIZE = 100_000
 PIECE = 4
@@ -218,8 +218,8 @@ class Stream(QObject):
             started = time.thread_time()
             changes = []
             for line in self._reader.feed(b"".join(self._lines[self._at : self._at + self._per_turn])):
-                assert isinstance(line, JsonLine)
-                changes += self.conversation.apply(parse_message(line.value))
+                assert not isinstance(line, DamagedLine)
+                changes += self.conversation.apply(parse_message(line))
             self.measured.protocol += time.thread_time() - started
             self._at += self._per_turn
             self.view.apply_changes(changes)

@@ -31,7 +31,7 @@ from typing import Any
 
 from protocol import pump
 from protocol.messages import fast_json, parse_message
-from protocol.wire import JsonLine, LineReader, encode_line
+from protocol.wire import LineReader, encode_line
 from tests.helpers import recordings
 
 SDK = "claude-agent-sdk"
@@ -39,18 +39,25 @@ UNTYPED_BY_SDK = ("control_", "command_lifecycle")
 LINES = 40_000
 ROUNDS = 11
 
-# Prints the file only when told to, so that neither reader's clock runs while an interpreter starts, and through a
-# roomy pipe where the system has one (Linux: F_SETPIPE_SZ), so that the readers are timed and not the scheduler.
+# Has all in memory and says so before it is told to print, and ends without an interpreter's farewell, so that neither
+# reader's clock runs while the child starts, reads or leaves; through a roomy pipe where the system has one (Linux:
+# F_SETPIPE_SZ), so that the readers are timed and not the scheduler.
 CHILD = """
-import shutil, sys
+import os, sys
 try:
     import fcntl
     fcntl.fcntl(1, 1031, 1 << 20)
 except (ImportError, OSError):
     pass
+with open(sys.argv[1], "rb") as file:
+    rest = memoryview(file.read())
+os.write(1, b"!")
 sys.stdin.buffer.readline()
-shutil.copyfileobj(open(sys.argv[1], "rb"), sys.stdout.buffer, 1 << 20)
+while rest:
+    rest = rest[os.write(1, rest):]
+os._exit(0)
 """
+READY = b"!"
 
 
 class CannotCompareError(Exception):
@@ -89,13 +96,14 @@ def read_ours(path: Path) -> Run:
     def take(data: bytes) -> None:
         nonlocal count
         for line in reader.lines(data):
-            if type(line) is JsonLine:
-                parse_message(line.value)
+            if type(line) is dict:
+                parse_message(line)
                 count += 1
 
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
         assert child.stdin is not None
         assert child.stdout is not None
+        assert child.stdout.read(1) == READY
         wall, cpu = time.perf_counter(), time.process_time()
         child.stdin.write(b"\n")
         pump.read_stream(child.stdout, take)
@@ -124,6 +132,7 @@ async def _read_theirs(path: Path) -> Run:
     async with await anyio.open_process(argv, stderr=None) as child:
         assert child.stdin is not None
         assert child.stdout is not None
+        assert await child.stdout.receive(1) == READY
         transport._process, transport._stdout_stream = child, TextReceiveStream(child.stdout)
         wall, cpu = time.perf_counter(), time.process_time()
         await child.stdin.send(b"\n")

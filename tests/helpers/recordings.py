@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from protocol.conversation import Change, Conversation
 from protocol.messages import parse_message
-from protocol.wire import DamagedLine, JsonLine, Line, LineReader, encode_line
+from protocol.wire import DamagedLine, Line, LineReader, encode_line
 
 RECORDINGS = Path(__file__).parent.parent / "data" / "recordings"
 
@@ -113,7 +113,6 @@ def until_question(recording: Recording, conversation: Conversation) -> str:
 
 
 def _apply(conversation: Conversation, line: Line, at: float) -> list[Change]:
-    if isinstance(line, JsonLine):
-        return conversation.apply(parse_message(line.value), at)
-    assert isinstance(line, DamagedLine)
-    return conversation.apply_damage(line, at)
+    if isinstance(line, DamagedLine):
+        return conversation.apply_damage(line, at)
+    return conversation.apply(parse_message(line), at)

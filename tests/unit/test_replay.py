@@ -18,7 +18,7 @@ from protocol.conversation import (
     notices,
 )
 from protocol.messages import parse_message
-from protocol.wire import DamagedLine, JsonLine, LineReader
+from protocol.wire import DamagedLine, LineReader
 from tests.helpers import recordings
 
 ALL = recordings.names()
@@ -79,7 +79,7 @@ def test_all_its_output_at_once_is_the_same_lines(version: str, scenario: str) -
         for start in range(0, len(output), size):
             lines += reader.feed(output[start : start + size])
         lines += reader.finish()
-        assert [line.value for line in lines if isinstance(line, JsonLine)] == printed
+        assert lines == printed
         assert len(lines) == len(printed)
 
 
@@ -421,6 +421,6 @@ def test_noise_between_the_lines_changes_nothing(noise: bytes) -> None:
                 if isinstance(read, DamagedLine):
                     conversation.apply_damage(read, entry.at)
                 else:
-                    conversation.apply(parse_message(read.value), entry.at)
+                    conversation.apply(parse_message(read), entry.at)
     assert conversation.damaged == (0 if noise == b"\n" else 2 * sum(e.direction == "out" for e in recording.entries))
     assert {**conversation.snapshot(), "damaged": 0} == quiet.snapshot()
