@@ -108,7 +108,9 @@ def test_nothing_is_left_of_an_app_that_never_closed_its_cli(run_app: RunApp, pr
 
 
 def test_a_fork_of_the_app_does_not_keep_its_cli_alive(run_app: RunApp, process_mark: str) -> None:
-    app = run_app(STUCK_CLI, then="os.fork()\ntime.sleep(600)")
+    app = run_app(STUCK_CLI, then="if os.fork() == 0: print('forked', flush=True)\ntime.sleep(600)")
+    assert app.stdout is not None
+    assert app.stdout.readline() == b"forked\n"
     app.kill()
     app.wait()
     gone = wait_until(lambda: len(marked_processes(process_mark)) == 1, 5.0)
