@@ -33,12 +33,17 @@ def said(words: object) -> Sentence:
     """What an error of `protocol` says, so that it can be translated where the catalogue knows it.
 
     Args:
-        words: an exception, a `protocol.permissions.words.Sentence`, or plain text.
+        words: an exception, a `protocol.words.Sentence`, or plain text.
     """
     if isinstance(words, BaseException):
         words = getattr(words, "sentence", None) or (words.args[0] if words.args else type(words).__name__)
     known = getattr(words, "words", None)
     if known is not None and hasattr(known, "template"):
-        return Sentence(known.template, dict(known.values))
+        # A sentence can stand in a sentence: what failed, and the reason.
+        return Sentence(known.template, {name: _value(value) for name, value in known.values.items()})
     # Without values a text is never read as a template: a brace in it stays a brace.
     return Sentence(str(words))
+
+
+def _value(value: object) -> object:
+    return said(value) if hasattr(value, "words") else value

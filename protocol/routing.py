@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from protocol.messages import CanUseTool, ControlResponse, Elicitation, Request
-from protocol.permissions import QUESTION_TOOL, Sentence
+from protocol.permissions import QUESTION_TOOL
+from protocol.words import Sentence
 
 
 class SessionError(Exception):

@@ -149,7 +149,7 @@ class Session:
         try:
             self._attach(job.result())  # even when given up meanwhile: then it is ours to end
         except StartError as error:
-            raise SessionError(str(error)) from error
+            raise SessionError(error.sentence) from error
         finally:
             if cancelled:
                 raise asyncio.CancelledError
@@ -385,7 +385,7 @@ class Session:
 
     def _ended_error(self, end: Exit) -> SessionError:
         detail = self._reason or end.stderr_tail[-_REASON_CHARACTERS:]
-        return SessionError(str(end), detail) if end.code is None else failure("exited", detail, code=end.code)
+        return SessionError(end.sentence, detail) if end.code is None else failure("exited", detail, code=end.code)
 
     # Plumbing
 

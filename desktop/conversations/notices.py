@@ -94,10 +94,8 @@ def too_old(explanation: object) -> Notice:
 
 def exit_words(ended: Exit | None) -> Sentence:
     """How the CLI ended, in the person's language."""
-    if ended is not None and ended.code is not None:
-        return sentence("Claude exited (code {code}).", code=ended.code)
-    if ended is not None and ended.signal is not None:
-        return said(ended)
+    if ended is not None and (ended.code, ended.signal) != (None, None):
+        return said(ended.sentence)
     return sentence("Claude has exited.")
 
 

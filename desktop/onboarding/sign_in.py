@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, Q
 
 from desktop import loop, theme
 from desktop.reader import run_qthread
+from desktop.sentences import said
 from desktop.translations import tr
 from desktop.widgets import button, plain_label, set_role
 from protocol.process import CliProcess, Exit, StartError
@@ -162,7 +163,7 @@ class SignInDialog(QDialog):
         try:
             await self.sign_in.run()
         except StartError as error:
-            self._fail(str(error))
+            self._fail(str(said(error)))
 
     def _hand_over(self) -> None:
         text = self.code.text().strip()

@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from protocol.claude.locating import Claude, ClaudeNotFound, find_claude
 from protocol.process import CliProcess, Exit, Ladder, StartError
 from protocol.pump import StderrTail, read_stream, run_plain_thread
+from protocol.words import Sentence
 
 MINIMUM_FOR_QUESTIONS = (2, 0, 71)
 """The oldest CLI that offers AskUserQuestion to a host over stdio."""
@@ -22,6 +23,26 @@ _MAX_OUTPUT = 1_000_000
 _ENDING = Ladder(eof=0.0, term=1.0, kill=2.0)
 _MARKER = "__handraise_path__"
 _SECRET = re.compile(r"token|secret|key$|password|credential", re.IGNORECASE)
+
+
+SENTENCES: Final = {
+    "no version in time": "{claude} did not say its version within {seconds} seconds.",
+    "failed": "{claude} cannot be used: asked for its version, it failed.",
+    "failed and ended": "{reason} ({end})",
+    "not Claude": "{claude} does not seem to be Claude Code: its version is “{version}”.",
+    "too old": "Claude Code {version} is too old to ask you questions; you can still chat. "
+    "Update it to {minimum} or newer: claude update",
+    "no login in time": "Claude did not say who is signed in within {seconds} seconds.",
+    "no login": "Claude did not say who is signed in.",
+    "no Git Bash": "Claude Code on Windows needs Git Bash. Install Git for Windows, or set "
+    "CLAUDE_CODE_GIT_BASH_PATH to its bash.exe.",
+    "no node": "Claude Code needs node, which was not found. Install Node.js, or Claude Code's own native version.",
+}
+"""What a CLI that was asked about itself did wrong, as templates for a translator's catalogue."""
+
+
+def _sentence(what: str, **values: object) -> Sentence:
+    return Sentence(SENTENCES[what], {name: str(value) for name, value in values.items()})
 
 
 class ClaudeBroken(Exception):  # noqa: N818 — the name says what is the matter
@@ -85,28 +106,26 @@ def read_version(claude: Claude, env: Mapping[str, str], timeout: float = 15.0) 
     try:
         output = _run([*claude.argv, "--version"], env, timeout)
     except StartError as error:
-        raise ClaudeBroken(str(error)) from error
+        raise ClaudeBroken(error.sentence) from error
     if output.timed_out:
-        raise ClaudeBroken(f"{claude} did not say its version within {timeout:g} seconds.", output.everything)
+        raise ClaudeBroken(_sentence("no version in time", claude=claude, seconds=f"{timeout:g}"), output.everything)
     if output.exit.code != 0:
-        sentence = explain_failure(output.everything) or f"{claude} cannot be used: asked for its version, it failed."
-        raise ClaudeBroken(f"{sentence} ({output.exit})", output.everything)
+        why = explain_failure(output.everything) or _sentence("failed", claude=claude)
+        both = Sentence(SENTENCES["failed and ended"], {"reason": why, "end": output.exit.sentence})
+        raise ClaudeBroken(both, output.everything)
     found = re.search(r"^(\d+)\.(\d+)\.(\d+)\b", output.stdout, re.MULTILINE)
     if found is None:
         said = output.stdout.strip().split("\n")[0][:80]
-        raise ClaudeBroken(f"{claude} does not seem to be Claude Code: its version is “{said}”.", output.everything)
+        raise ClaudeBroken(_sentence("not Claude", claude=claude, version=said), output.everything)
     return Version(*map(int, found.groups()))
 
 
-def explain_version(version: tuple[int, int, int]) -> str | None:
+def explain_version(version: tuple[int, int, int]) -> Sentence | None:
     """What the user should know about a version that is too old for questions; None for all others."""
     if tuple(version) >= MINIMUM_FOR_QUESTIONS:
         return None
     minimum = ".".join(map(str, MINIMUM_FOR_QUESTIONS))
-    return (
-        f"Claude Code {'.'.join(map(str, version))} is too old to ask you questions; you can still chat. "
-        f"Update it to {minimum} or newer: claude update"
-    )
+    return _sentence("too old", version=".".join(map(str, version)), minimum=minimum)
 
 
 def read_login(claude: Claude, env: Mapping[str, str], timeout: float = 20.0) -> Login:
@@ -121,12 +140,12 @@ def read_login(claude: Claude, env: Mapping[str, str], timeout: float = 20.0) ->
             return Login(None)
         output = _run([*claude.argv, "auth", "status"], env, timeout)
     except StartError as error:
-        return Login(None, problem=str(error))
+        return Login(None, problem=error.sentence)
     if output.timed_out:
-        return Login(None, problem=f"Claude did not say who is signed in within {timeout:g} seconds.")
+        return Login(None, problem=_sentence("no login in time", seconds=f"{timeout:g}"))
     status = _object_in(output.stdout)
     if status is None or not isinstance(status.get("loggedIn"), bool):
-        problem = explain_failure(output.everything) or "Claude did not say who is signed in."
+        problem = explain_failure(output.everything) or _sentence("no login")
         return Login(None, problem=problem, raw=status or {})
     return Login(
         status["loggedIn"],
@@ -165,15 +184,12 @@ def login_shell_path(env: Mapping[str, str], timeout: float = 5.0) -> str | None
     return found[1] or None if found else None
 
 
-def explain_failure(text: str) -> str | None:
+def explain_failure(text: str) -> Sentence | None:
     """A sentence for what a CLI prints when a part of its world is missing; None for anything else."""
     if re.search(r"git-?bash|CLAUDE_CODE_GIT_BASH_PATH", text, re.IGNORECASE):
-        return (
-            "Claude Code on Windows needs Git Bash. Install Git for Windows, or set CLAUDE_CODE_GIT_BASH_PATH to "
-            "its bash.exe."
-        )
+        return _sentence("no Git Bash")
     if re.search(r"\bnode['’]?: (No such file|not found|command not found)|exec: node: not found", text):
-        return "Claude Code needs node, which was not found. Install Node.js, or Claude Code's own native version."
+        return _sentence("no node")
     return None
 
 

@@ -8,11 +8,21 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from protocol.claude.places import known_folders
 from protocol.claude.programs import Unusable, runnable
+from protocol.words import Sentence
 
 INSTALL_PAGE = "https://code.claude.com/docs/en/setup"
+
+
+SENTENCES: Final = {
+    "settings": "The Claude program in the settings cannot be used: {reason}",
+    "HANDRAISE_CLAUDE": "HANDRAISE_CLAUDE cannot be used: {reason}",
+    "nowhere": "Claude Code was not found. Install it ({page}), or choose its program in the settings.",
+}
+"""Why there is no CLI, as templates for a translator's catalogue. The reasons are those of `programs`."""
 
 
 class ClaudeNotFound(Exception):  # noqa: N818 — the name says what is the matter
@@ -62,9 +72,9 @@ def find_claude(
     """
     search = _Search(env, platform, home or Path.home(), login_path or "")
     if setting:
-        return search.named(setting, "settings", "The Claude program in the settings cannot be used")
+        return search.named(setting, "settings")
     if env.get("HANDRAISE_CLAUDE"):
-        return search.named(env["HANDRAISE_CLAUDE"], "HANDRAISE_CLAUDE", "HANDRAISE_CLAUDE cannot be used")
+        return search.named(env["HANDRAISE_CLAUDE"], "HANDRAISE_CLAUDE")
     return search.anywhere()
 
 
@@ -82,15 +92,15 @@ class _Search:
     home: Path
     login_path: str
     searched: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[Sentence] = field(default_factory=list)
 
-    def named(self, command: str | Sequence[str], source: str, failed: str) -> Claude:
+    def named(self, command: str | Sequence[str], source: str) -> Claude:
         """What the user asked for, and nothing else."""
         try:
             program, *arguments = _words(command)
             return self._claude(self._named_program(program), arguments, source)
         except Unusable as reason:
-            raise ClaudeNotFound(f"{failed}: {reason}", self.searched) from reason
+            raise ClaudeNotFound(Sentence(SENTENCES[source], {"reason": reason.sentence}), self.searched) from reason
 
     def anywhere(self) -> Claude:
         """The first that can be run; when none can, the reason of the first that was there."""
@@ -105,13 +115,10 @@ class _Search:
                 try:
                     return self._claude(path, [], source)
                 except Unusable as reason:
-                    self.problems.append(str(reason))
+                    self.problems.append(reason.sentence)
         if self.problems:
             raise ClaudeNotFound(self.problems[0], self.searched)
-        raise ClaudeNotFound(
-            f"Claude Code was not found. Install it ({INSTALL_PAGE}), or choose its program in the settings.",
-            self.searched,
-        )
+        raise ClaudeNotFound(Sentence(SENTENCES["nowhere"], {"page": INSTALL_PAGE}), self.searched)
 
     def _folders(self) -> Iterator[tuple[str, Path]]:
         yield from (("PATH", folder) for folder in self._path())
@@ -175,8 +182,8 @@ def _words(command: str | Sequence[str]) -> list[str]:
         try:
             command = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Unusable(f"{text} is not a JSON array: {error}") from error
+            raise Unusable("no array", command=text, reason=error) from error
     is_list = isinstance(command, (list, tuple)) and all(isinstance(word, str) for word in command)
     if not is_list or not any(command[:1]):
-        raise Unusable("the command must be a path, or a JSON array of a program and its arguments.")
+        raise Unusable("no command")
     return list(command)

@@ -6,6 +6,9 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
+
+from protocol.words import Sentence
 
 SCRIPTS = (".js", ".mjs", ".cjs")
 BATCH = (".cmd", ".bat")
@@ -17,8 +20,29 @@ FindNode = Callable[[Path], Path | None]
 _SHIM_TARGET = re.compile(r"%(?:~dp0|dp0%)\\?([^\"%\r\n]+?\.(?:exe|js|mjs|cjs))\"?", re.IGNORECASE)
 
 
+SENTENCES: Final = {
+    "not executable": "{path} is not executable. Make it so with: chmod +x",
+    "dead link": "{path} is a link to {target}, which does not exist.",
+    "missing": "{path} does not exist.",
+    "folder": "{path} is a folder, not a program.",
+    "no node": "{path} needs node, which was not found. Install Node.js, or Claude Code's own native version.",
+    "no interpreter": "{path} needs {interpreter}, which does not exist.",
+    "unreadable": "{path} cannot be read: {reason}.",
+    "not for Windows": "{path} is not a program that Windows can run. Choose claude.exe or claude.cmd.",
+    "empty shim": "{path} is a batch file, and the program behind it was not found. Choose claude.exe instead.",
+    "no array": "{command} is not a JSON array: {reason}",
+    "no command": "the command must be a path, or a JSON array of a program and its arguments.",
+}
+"""Why a file cannot be run as the CLI, as templates for a translator's catalogue."""
+
+
 class Unusable(Exception):  # noqa: N818 — the name says what is the matter
-    """This file cannot be run as the CLI. The text is a sentence that says why."""
+    """This file cannot be run as the CLI. The text is a `Sentence` that says why."""
+
+    def __init__(self, what: str, **values: object) -> None:
+        """Of `SENTENCES[what]`."""
+        self.sentence = Sentence(SENTENCES[what], {name: str(value) for name, value in values.items()})
+        super().__init__(self.sentence)
 
 
 def runnable(path: Path, platform: str, find_node: FindNode) -> tuple[str, ...]:
@@ -33,25 +57,23 @@ def runnable(path: Path, platform: str, find_node: FindNode) -> tuple[str, ...]:
     if platform == "win32":
         return _windows(path, find_node)
     if not os.access(path, os.X_OK):
-        raise Unusable(f"{path} is not executable. Make it so with: chmod +x")
+        raise Unusable("not executable", path=path)
     return _posix(path, find_node)
 
 
 def _check_file(path: Path) -> None:
     if os.path.islink(path) and not os.path.exists(path):
-        raise Unusable(f"{path} is a link to {os.readlink(path)}, which does not exist.")
+        raise Unusable("dead link", path=path, target=os.readlink(path))
     if not os.path.exists(path):
-        raise Unusable(f"{path} does not exist.")
+        raise Unusable("missing", path=path)
     if not os.path.isfile(path):
-        raise Unusable(f"{path} is a folder, not a program.")
+        raise Unusable("folder", path=path)
 
 
 def _with_node(script: Path, beside: Path, find_node: FindNode, options: Sequence[str] = ()) -> tuple[str, ...]:
     node = find_node(beside)
     if node is None:
-        raise Unusable(
-            f"{script} needs node, which was not found. Install Node.js, or Claude Code's own native version."
-        )
+        raise Unusable("no node", path=script)
     return (str(node), *options, str(script))
 
 
@@ -61,7 +83,7 @@ def _posix(path: Path, find_node: FindNode) -> tuple[str, ...]:
         # Named outright, since the PATH of a desktop's launcher often has none.
         return _with_node(path, path.parent, find_node, options)
     if interpreter.startswith("/") and not os.path.exists(interpreter):
-        raise Unusable(f"{path} needs {interpreter}, which does not exist.")
+        raise Unusable("no interpreter", path=path, interpreter=interpreter)
     return (str(path),)
 
 
@@ -71,7 +93,7 @@ def _interpreter(path: Path) -> list[str]:
         with path.open("rb") as file:
             first_line = file.read(512).split(b"\n", 1)[0]
     except OSError as error:
-        raise Unusable(f"{path} cannot be read: {error.strerror}.") from error
+        raise Unusable("unreadable", path=path, reason=error.strerror) from error
     if not first_line.startswith(b"#!"):
         return []
     words = first_line[2:].decode("utf-8", errors="replace").split()
@@ -85,7 +107,7 @@ def _windows(path: Path, find_node: FindNode) -> tuple[str, ...]:
     if suffix == ".exe":
         return (str(path),)
     if suffix not in BATCH:
-        raise Unusable(f"{path} is not a program that Windows can run. Choose claude.exe or claude.cmd.")
+        raise Unusable("not for Windows", path=path)
     target = _behind_shim(path)
     if target.suffix.lower() == ".exe":
         return (str(target),)
@@ -99,4 +121,4 @@ def _behind_shim(shim: Path) -> Path:
         target = Path(os.path.normpath(shim.parent.joinpath(*relative.split("\\"))))
         if target.stem.lower() != "node" and target.is_file():
             return target
-    raise Unusable(f"{shim} is a batch file, and the program behind it was not found. Choose claude.exe instead.")
+    raise Unusable("empty shim", path=shim)

@@ -34,7 +34,7 @@ from protocol.permissions.elicitation import (
 )
 from protocol.permissions.suggestions import TEMPLATES, Suggestion, describe_update, suggestions
 from protocol.permissions.visible import hidden_characters, make_visible
-from protocol.permissions.words import Sentence, Words
+from protocol.words import Sentence, Words
 
 __all__ = [
     "DENIED",

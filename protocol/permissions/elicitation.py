@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from protocol.permissions.words import Sentence
+from protocol.words import Sentence
 
 if TYPE_CHECKING:
     from protocol.messages import Elicitation

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from protocol.permissions.visible import make_visible
-from protocol.permissions.words import Words
+from protocol.words import Words
 
 if TYPE_CHECKING:
     from protocol.messages import CanUseTool

@@ -102,14 +102,14 @@ class CliProcess:
             StartError: a sentence that says what is wrong with the program or the folder.
         """
         if not argv:
-            raise StartError("No command was given for Claude.")
+            raise StartError("no command")
         program = _program(argv[0], env)
         if not os.path.isdir(cwd):  # `Path.is_dir` raises for a network drive that does not answer
-            raise StartError(f"The folder {cwd} does not exist.")
+            raise StartError("no folder", folder=cwd)
         try:
             child = _start_child([program, *argv[1:]], cwd, env, detached_too=detached_too)
         except (OSError, ValueError) as error:
-            raise StartError(_explain(error, program, cwd)) from error
+            raise _explain(error, program, cwd) from error
         return cls(child, detached_too=detached_too)
 
     def poll(self) -> int | None:
@@ -223,25 +223,25 @@ def _program(name: str, env: Mapping[str, str]) -> str:
         return os.path.abspath(name)
     found = shutil.which(name, path=env.get("PATH", os.defpath))
     if found is None:
-        raise StartError(f"The program {name} was not found in PATH.")
+        raise StartError("not in PATH", program=name)
     return os.path.abspath(found)
 
 
-def _explain(error: OSError | ValueError, program: str, cwd: Path) -> str:
+def _explain(error: OSError | ValueError, program: str, cwd: Path) -> StartError:
     """Why the system refused to start `program`, and what to do."""
     code = getattr(error, "errno", None)
     if code == errno.ENOENT and os.path.isfile(program):
-        return f"{program} cannot be started: the interpreter named in its first line is missing."
+        return StartError("no interpreter", program=program)
     if code == errno.ENOENT:
-        return f"The program {program} does not exist."
+        return StartError("no program", program=program)
     if code == errno.EACCES and os.path.isdir(program):
-        return f"{program} is a folder, not a program."
+        return StartError("is a folder", program=program)
     if code == errno.EACCES and not os.access(cwd, os.X_OK):
-        return f"The folder {cwd} may not be entered."
+        return StartError("closed folder", folder=cwd)
     if code == errno.EACCES:
-        return f"{program} is not executable. Make it so with: chmod +x"
+        return StartError("not executable", program=program)
     if code == errno.ENOEXEC:
-        return f"{program} is not a program for this computer."
+        return StartError("other computer", program=program)
     if code == errno.E2BIG:
-        return "The arguments for Claude are too long for this system."
-    return f"{program} could not be started: {error}"
+        return StartError("arguments too long")
+    return StartError("failed", program=program, reason=error)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from desktop.translations import LANGUAGES, load_catalogue
+from desktop.sentences import said
+from desktop.translations import LANGUAGES, load_catalogue, set_language
+from protocol.claude import asking, locating, programs
 from protocol.permissions import PROBLEM_TEMPLATES, TEMPLATES
+from protocol.process import outcome
 from protocol.routing import SENTENCES, RequestRefused, failure
 
 TRANSLATED = [code for code in LANGUAGES if code != "en"]
@@ -13,7 +18,17 @@ TRANSLATED = [code for code in LANGUAGES if code != "en"]
 
 @pytest.mark.parametrize("code", TRANSLATED)
 @pytest.mark.parametrize(
-    "templates", [TEMPLATES, PROBLEM_TEMPLATES, tuple(SENTENCES.values())], ids=["suggestions", "forms", "sessions"]
+    "templates",
+    [
+        pytest.param(TEMPLATES, id="suggestions"),
+        pytest.param(PROBLEM_TEMPLATES, id="forms"),
+        pytest.param(tuple(SENTENCES.values()), id="sessions"),
+        pytest.param(tuple(outcome.SENTENCES.values()), id="starts"),
+        pytest.param(tuple(outcome.ENDS.values()), id="ends"),
+        pytest.param(tuple(programs.SENTENCES.values()), id="programs"),
+        pytest.param(tuple(locating.SENTENCES.values()), id="locating"),
+        pytest.param(tuple(asking.SENTENCES.values()), id="asking"),
+    ],
 )
 def test_every_sentence_is_translated(code: str, templates: tuple[str, ...]) -> None:
     catalogue = load_catalogue(code)
@@ -28,3 +43,15 @@ def test_an_error_of_a_session_still_knows_its_words() -> None:
 
 def test_a_refusal_says_the_clis_own_words() -> None:
     assert str(RequestRefused("Not in this mode", "some_code")) == "Not in this mode"
+
+
+def test_a_reason_in_a_sentence_is_translated_with_it(tmp_path: Path) -> None:
+    missing = tmp_path / "claude"
+    with pytest.raises(locating.ClaudeNotFound) as caught:
+        locating.find_claude(setting=str(missing), env={})
+    assert str(caught.value) == f"The Claude program in the settings cannot be used: {missing} does not exist."
+    set_language("zh_TW")
+    try:
+        assert str(said(caught.value)) == f"無法使用設定中的 Claude 程式：{missing} 不存在。"
+    finally:
+        set_language("en")
