@@ -58,6 +58,9 @@ def initialize(
     title: str | None = None,
     per_task_stop: bool = True,
     prompt_suggestions: bool = False,
+    system_prompt: str | None = None,
+    append_system_prompt: str = "",
+    json_schema: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The handshake, sent before anything else.
 
@@ -66,6 +69,9 @@ def initialize(
         title: the conversation's name, if it has one already.
         per_task_stop: without it an interrupt also kills the background agents.
         prompt_suggestions: ask for `prompt_suggestion` messages after a turn.
+        system_prompt: takes the place of the CLI's own; "" for none at all.
+        append_system_prompt: goes behind it.
+        json_schema: what the answers must keep to; a result then has `structured_output`.
     """
     request: dict[str, Any] = {"subtype": "initialize", "hooks": None}
     if supported_dialog_kinds:
@@ -76,6 +82,12 @@ def initialize(
         request["perTaskStopAffordance"] = True
     if prompt_suggestions:
         request["promptSuggestions"] = True
+    if system_prompt is not None:
+        request["systemPrompt"] = system_prompt
+    if append_system_prompt:
+        request["appendSystemPrompt"] = append_system_prompt
+    if json_schema is not None:
+        request["jsonSchema"] = dict(json_schema)
     return request
 
 

@@ -28,7 +28,7 @@ from protocol.messages import (
     parse_message,
 )
 from protocol.options import SessionOptions
-from protocol.process import CliProcess, Exit, StartError
+from protocol.process import CliProcess, Exit, Ladder, StartError
 from protocol.pump import RunThread, StderrTail, StreamWriter, ThreadHandle, read_stream, run_plain_thread
 from protocol.routing import (
     OwnRequests,
@@ -66,7 +66,7 @@ _REASON_CHARACTERS: Final = 2000
 class Session:
     """One CLI process.
 
-    Everything belongs to the loop that called `start()`: methods are called there, and `on_changes` is called there.
+    Everything belongs to the loop that called `spawn()` or `start()`: methods are called there, and `on_changes` is called there.
 
     Attributes:
         conversation: what is known; it outlives the process.
@@ -95,7 +95,7 @@ class Session:
         self._wire_log = log
         self._clock = clock
         self._process: CliProcess | None = None
-        self._ready = False
+        self._started = self._ready = False
         self._ours = OwnRequests()
         self._changes: list[Change] = []
         self._seen_json = False
@@ -106,6 +106,7 @@ class Session:
         self._end_begun = asyncio.Event()
         self._spawned = asyncio.Event()  # or failed to
         self._close_asked = False
+        self._ladder = options.ladder
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -120,11 +121,16 @@ class Session:
 
     # Start
 
-    async def start(self) -> None:
-        """Start the CLI and shake hands.
+    @property
+    def alive(self) -> bool:
+        """Whether the process was started and runs: asked now, and so earlier than its end is noticed."""
+        return self._process is not None and self._ending is None and self._process.poll() is None
+
+    async def spawn(self) -> None:
+        """Start the process alone, for a `start()` that then only has to shake hands. Until then nothing is said.
 
         Raises:
-            SessionError: it could not be started, exited, or said nothing in time; the text holds its own reason.
+            SessionError: it could not be started.
             UsageError: this session was started before.
         """
         if self._loop is not None:
@@ -132,14 +138,38 @@ class Session:
         self._loop = asyncio.get_running_loop()
         try:
             await self._spawn()
-            self._spawned.set()
-            await self._shake_hands()
         except BaseException:
-            if self._process is not None:
-                await asyncio.shield(self._begin_end(asked=True))
+            await self._undo_start()
             raise
         finally:
             self._spawned.set()
+
+    async def start(self, initialize: Mapping[str, Any] | None = None) -> None:
+        """Start the CLI, unless `spawn()` has done it, and shake hands.
+
+        Args:
+            initialize: the handshake, made by `requests.initialize`, where more is to be said than the title.
+
+        Raises:
+            SessionError: it could not be started, exited, or said nothing in time; the text holds its own reason.
+            UsageError: this session was started before.
+        """
+        if self._started:
+            raise UsageError("a session starts once; make a new one to go on")
+        self._started = True
+        if self._loop is None:
+            await self.spawn()
+        if self.exit is not None:
+            raise failure("closed") if self._close_asked else self._ended_error(self.exit)
+        try:
+            await self._shake_hands(initialize or requests.initialize(title=self.options.title))
+        except BaseException:
+            await self._undo_start()
+            raise
+
+    async def _undo_start(self) -> None:
+        if self._process is not None:
+            await asyncio.shield(self._begin_end(asked=True))
 
     async def _spawn(self) -> None:
         assert self._loop is not None
@@ -172,8 +202,7 @@ class Session:
         self._writer = StreamWriter(process.stdin, name="claude stdin", run_thread=self._run_thread)
         self._watch()
 
-    async def _shake_hands(self) -> None:
-        request = requests.initialize(title=self.options.title)
+    async def _shake_hands(self, request: Mapping[str, Any]) -> None:
         try:
             reply = await self._ask(request, self.options.handshake_timeout)
         except RequestRefused as error:
@@ -277,12 +306,16 @@ class Session:
 
     # End
 
-    async def close(self) -> Exit | None:
+    async def close(self, ladder: Ladder | None = None) -> Exit | None:
         """End the CLI and everything it started, by the ladder, and join the threads. May be called again.
 
         Cancelling the caller does not stop the ending. Returns how it ended; None where no CLI was ever started.
+
+        Args:
+            ladder: instead of the options' one; it counts where the ending has not begun.
         """
         self._close_asked = True
+        self._ladder = ladder or self._ladder
         if self._loop is not None:
             await self._spawned.wait()
         if self._process is None:
@@ -313,7 +346,7 @@ class Session:
         assert self._loop is not None
         if self._watching is not None:
             self._watching.cancel()
-        ladder, tail, reader = self.options.ladder, self._tail, self._reader
+        ladder, tail, reader = self._ladder, self._tail, self._reader
         try:
             exit_ = await run_job(self._loop, lambda: process.close(self._writer, ladder, tail=tail), "claude close")
         except Exception:  # whoever waits must be told even then

@@ -78,6 +78,8 @@ class ResultMessage(Message):
         total_cost_usd: what the session cost so far, in US dollars.
         duration_ms: how long the turn took.
         terminal_reason: `completed`, `aborted_streaming`, `aborted_tools`, `api_error`, …; "" from old CLIs.
+        stop_reason: why the model stopped: `end_turn`, `max_tokens`, `refusal`, …; "" where not told.
+        structured_output: the answer as the handshake's `jsonSchema` wants it; None without one.
         queued_turn_count: turns still to come for messages already sent; None from CLIs that do not count.
         model_usage: per model, with `contextWindow` in tokens.
     """
@@ -87,6 +89,8 @@ class ResultMessage(Message):
     api_error_status: OptionalWhole = None
     result: Text = ""
     errors: Texts = ()
+    stop_reason: Text = ""
+    structured_output: Any = None
     usage: Object = Field(default_factory=dict)
     model_usage: Object = Field(default_factory=dict, validation_alias="modelUsage")
     model_usage_since_last_result: OptionalObject = None
