@@ -66,7 +66,7 @@ def install(version: str) -> Path:
         raise CannotInstallError(f"claude {version} is not in {cache_folder()}, and npm or node is not installed")
     root = cache_folder() / "claude"
     root.mkdir(parents=True, exist_ok=True)
-    with _locked(root / ".lock"):
+    with locked(root / ".lock"):
         if not target.exists():
             _fetch(npm, version, root)
     if not target.exists():
@@ -92,7 +92,8 @@ def _fetch(npm: str, version: str, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Holds the lock of that file; another process waits for it."""
     with path.open("a+") as file:
         if sys.platform == "win32":
             import msvcrt
