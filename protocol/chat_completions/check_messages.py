@@ -33,6 +33,9 @@ _OTHER_ROLES: Final = ("tool", "function")
 # What clients send back with an answer that they were given. Empty it changes nothing.
 _ECHOED: Final = ("refusal", "annotations", "audio", "tool_calls", "function_call")
 
+_SAID_AGAIN: Final = "parsed"
+"""openai-python's `parse()` adds it: the object that the content, a JSON text, says as well."""
+
 _OTHER_PARTS: Final = ("input_audio", "file", "refusal")
 
 _DATA_URL: Final = re.compile(r"data:image/(?:png|jpe?g|gif|webp)(?:;[^,;]*)*;base64,", re.IGNORECASE)
@@ -70,7 +73,7 @@ def _says_something(turn: Turn) -> bool:
 def _turn(value: Any, at: str, supports: frozenset[str]) -> Turn:
     message = an_object(value, at)
     role = _role(message, f"{at}.role")
-    only(message, ("role", "content", *(_ECHOED if role == "assistant" else ())), at)
+    only(message, ("role", "content", *((*_ECHOED, _SAID_AGAIN) if role == "assistant" else ())), at)
     for name in _ECHOED:
         if message.get(name):
             raise refused(f"{at}.{name}", "only the words of an earlier answer are taken")

@@ -25,7 +25,7 @@ CODE: Final = "invalid_json"
 
 # A string is skipped in one step, closed or not, and nothing is tried twice (possessive): linear on any input.
 _STRUCTURE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{\]}]', re.DOTALL)
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(data: bytes) -> Any:
@@ -40,11 +40,14 @@ def read_json(data: bytes) -> Any:
     text = _decoded(data)
     _check_depth(text)
     try:
-        return json.loads(
+        value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_real
         )
     except json.JSONDecodeError as error:
         raise _invalid(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+    if _SURROGATE_ESCAPE.search(text) and _has_half_a_pair(value):
+        raise _invalid("a string holds half of a surrogate pair")
+    return value
 
 
 def _decoded(data: bytes) -> str:
@@ -70,6 +73,24 @@ def _check_depth(text: str) -> None:
                 raise _invalid(f"it nests more than {MAX_DEPTH} levels deep")
         elif mark in "]}":
             depth -= 1
+
+
+def _has_half_a_pair(value: Any) -> bool:
+    """Whether any string in a value has no UTF-8. As text came in as UTF-8, only escapes can have brought one."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += item
+            waiting += item.values()
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str) and not item.isascii():
+            try:
+                item.encode()
+            except UnicodeEncodeError:
+                return True
+    return False
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -129,7 +129,8 @@ def _framed_blocks(turn: Turn, marker: str) -> Iterator[dict[str, Any]]:
 
 def _plain_blocks(turn: Turn) -> Iterator[dict[str, Any]]:
     """A block of nothing but spaces is refused by the API, so beside an image it is left out."""
-    return (block for block in _blocks(turn.parts) if block["type"] != "text" or block["text"].strip())
+    alone = not any(isinstance(part, ImagePart) for part in turn.parts)
+    return (block for block in _blocks(turn.parts) if alone or block["type"] != "text" or block["text"].strip())
 
 
 def _blocks(parts: Sequence[TextPart | ImagePart]) -> Iterator[dict[str, Any]]:
