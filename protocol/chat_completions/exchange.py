@@ -1,0 +1,244 @@
+"""One request, from its head to the last byte of its reply, whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from protocol.chat_completions import guards
+from protocol.chat_completions.answer import Stream, whole
+from protocol.chat_completions.backend import Ask, Backend, Caller
+from protocol.chat_completions.checks import read_request
+from protocol.chat_completions.errors import SERVER, ApiError, timed_out
+from protocol.chat_completions.gate import Gate
+from protocol.chat_completions.http_connection import Connection
+from protocol.chat_completions.http_reply import ClientTooSlowError, Wire, error_response, json_response, new_request_id
+from protocol.chat_completions.journal import CLIENT_GONE, CLIENT_TOO_SLOW, OK, Entry, Journal
+from protocol.chat_completions.options import EndpointOptions
+from protocol.chat_completions.reply import model_object, models_object
+from protocol.chat_completions.request import CompletionRequest
+from protocol.chat_completions.run import Run, internal_error, log_defect
+from protocol.permissions import make_visible
+
+
+@dataclass(slots=True)
+class House:
+    """What all requests share.
+
+    Attributes:
+        backend: answers.
+        options: the limits.
+        token: opens the endpoint; may change.
+        ask: puts a question to the person, None where there is none.
+        journal: gets every request.
+        gate: who runs and who waits.
+        port: that we listen on.
+        created: when we began to listen, seconds since 1970.
+        stopping: no new request is answered.
+        runs: the answers that are being written or tidied up.
+    """
+
+    backend: Backend
+    options: EndpointOptions
+    token: str
+    ask: Ask | None
+    journal: Journal
+    gate: Gate
+    port: int = 0
+    created: int = 0
+    stopping: bool = False
+    runs: set[Run] = field(default_factory=set)
+
+
+def shutting_down() -> ApiError:
+    """The server ends."""
+    return ApiError(503, "The endpoint is shutting down.", kind=SERVER, code="shutting_down", should_retry=False)
+
+
+def too_many_connections() -> ApiError:
+    """More clients hold a connection than may."""
+    message = "There are more connections to this endpoint than it serves."
+    return ApiError(503, message, kind=SERVER, code="too_many_connections", retry_after=1)
+
+
+class Exchange:
+    """One request and its reply.
+
+    Args:
+        house: what it shares with others.
+        request: as aiohttp read it; the body is not read yet.
+    """
+
+    def __init__(self, house: House, request: web.BaseRequest) -> None:
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        self._house = house
+        self._options = house.options
+        self._request = request
+        self._connection = connection
+        self._id = new_request_id()
+        self._wire = Wire(request, self._id, house.options.write_timeout)
+        self._head = _head(request)
+        self._arrived = asyncio.get_running_loop().time()
+        self._outcome = CLIENT_GONE
+
+    async def reply(self) -> web.StreamResponse:
+        """Answers.
+
+        Raises:
+            ConnectionError: the client has gone, or is sent away because it does not read.
+        """
+        head, journal = self._head, self._house.journal
+        journal.begin(Entry(self._id, method=head.method[:16], what=head.what, client=head.client))
+        try:
+            return await self._answer_or_error()
+        except ClientTooSlowError:
+            self._outcome = CLIENT_TOO_SLOW
+            raise ConnectionResetError(CLIENT_TOO_SLOW) from None
+        finally:
+            self._connection.answering = False
+            journal.end(self._id, self._outcome, status=self._wire.status, bytes_out=self._wire.bytes_out)
+
+    async def _answer_or_error(self) -> web.StreamResponse:
+        try:
+            return await self._answer()
+        except ApiError as error:
+            failure = error
+        except (ConnectionError, ClientTooSlowError):
+            raise
+        except Exception as error:
+            log_defect(self._id, error)
+            failure = internal_error()
+        if self._wire.begun:  # a defect in the middle of a reply: nothing but its end can be told
+            raise ConnectionResetError("the reply had begun")
+        response = error_response(failure, self._id, allow=self._head.allowed_method)
+        if self._house.stopping:
+            response.force_close()
+        sent = await self._wire.send(response)
+        self._outcome = failure.code or str(failure.status)
+        return sent
+
+    async def _answer(self) -> web.StreamResponse:
+        house, head = self._house, self._head
+        guards.check(head, house.port, house.token, self._options.max_headers)
+        if house.stopping:
+            raise shutting_down()
+        if self._connection.surplus:
+            raise too_many_connections()
+        if head.path != guards.CHAT:
+            return await self._send(await self._models())
+        guards.check_body(head, self._options.max_body)
+        body = await self._read_body()
+        self._connection.answering = True
+        house.journal.update(self._id, bytes_in=len(body))
+        wanted = read_request(body, lenient=self._options.lenient, supports=house.backend.supports)
+        model = make_visible(wanted.model[: guards.LONGEST_CLIENT])
+        house.journal.update(self._id, model=model, stream=wanted.stream)
+        return await self._complete(wanted)
+
+    async def _send(self, body: dict[str, Any]) -> web.StreamResponse:
+        sent = await self._wire.send(json_response(body, self._id))
+        self._outcome = OK
+        return sent
+
+    async def _read_body(self) -> bytes:
+        most, body = self._options.max_body, bytearray()
+        limit = asyncio.timeout(self._options.body_timeout)
+        try:
+            async with limit:
+                if self._head.wants_to_be_told:
+                    await self._request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                    self._request.writer.output_size = 0
+                # Piece by piece: what is over the limit is not kept.
+                while piece := await self._request.content.readany():
+                    body += piece
+                    if len(body) > most:
+                        raise guards.too_large(most)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ApiError(408, "The body did not come in time.", code="body_timeout", should_retry=False) from None
+        except web.RequestPayloadError:
+            raise ApiError(400, "The body is no valid HTTP.", code="bad_request") from None
+        return bytes(body)
+
+    async def _models(self) -> dict[str, Any]:
+        self._connection.answering = True
+        self._house.journal.update(self._id, state="running")
+        limit = asyncio.timeout(self._options.models_timeout)
+        try:
+            async with limit:
+                names = await self._house.backend.models()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise timed_out("The CLI did not say in time which models it has.") from None
+        if self._head.path == guards.MODELS:
+            return models_object(names, self._house.created)
+        name = self._head.path.removeprefix(guards.MODELS + "/")
+        if name not in names:
+            raise ApiError(404, "There is no model of this name.", param="model", code="model_not_found")
+        return model_object(name, self._house.created)
+
+    async def _complete(self, wanted: CompletionRequest) -> web.StreamResponse:
+        run = self._start(wanted)
+        headers = {"x-handraise-ignored": ", ".join(wanted.ignored)} if wanted.ignored else {}
+        try:
+            if wanted.stream:
+                return await self._stream(run, wanted, headers)
+            sent = await whole(
+                run, wanted, self._wire, request_id=self._id, headers=headers, max_output=self._options.max_output
+            )
+            self._outcome = OK
+            return sent
+        finally:
+            run.end()
+
+    async def _stream(self, run: Run, wanted: CompletionRequest, headers: dict[str, str]) -> web.StreamResponse:
+        options = self._options
+        stream = Stream(
+            run, wanted, self._wire, headers=headers, keepalive=options.keepalive, max_output=options.max_output
+        )
+        try:
+            sent = await stream.answer()
+            self._outcome = OK
+            return sent
+        except ApiError as error:
+            failure = error
+        except (ConnectionError, ClientTooSlowError):
+            raise
+        except Exception as error:
+            log_defect(self._id, error)
+            failure = internal_error()
+        if not self._wire.begun:
+            raise failure
+        run.end()
+        sent = await stream.error(failure)
+        self._outcome = failure.code or str(failure.status)
+        return sent
+
+    def _start(self, wanted: CompletionRequest) -> Run:
+        house, options = self._house, self._options
+        patience = options.stream_question_seconds if wanted.stream else options.question_seconds
+        caller = Caller(self._id, self._head.client, house.ask, self._arrived + patience)
+        run = Run(
+            house.gate,
+            house.backend,
+            wanted,
+            caller,
+            deadline=self._arrived + options.timeout,
+            on_state=lambda state: house.journal.update(self._id, state=state),
+        )
+        house.runs.add(run)
+        run.task.add_done_callback(lambda _: house.runs.discard(run))
+        return run
+
+
+def _head(request: web.BaseRequest) -> guards.Head:
+    headers: dict[str, list[str]] = {}
+    for name, value in request.headers.items():
+        headers.setdefault(name.lower(), []).append(value)
+    return guards.Head(request.method, request.raw_path, headers)

@@ -1,0 +1,157 @@
+"""The endpoint itself: listens on 127.0.0.1, hands requests on, and ends in seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import socket
+import time
+from collections.abc import Iterable
+from typing import Any, Final
+
+from aiohttp import web
+
+from protocol.chat_completions.backend import Ask, Backend
+from protocol.chat_completions.exchange import Exchange, House, shutting_down
+from protocol.chat_completions.gate import Gate
+from protocol.chat_completions.http_connection import Server
+from protocol.chat_completions.journal import Journal
+from protocol.chat_completions.options import EndpointOptions
+
+log = logging.getLogger(__name__)
+
+ADDRESS: Final = "127.0.0.1"
+_LAST_WORDS: Final = 2.0
+"""Seconds that the replies may still take when the server ends."""
+
+
+class EndpointError(Exception):
+    """The endpoint cannot listen. The message is a sentence."""
+
+
+class EndpointServer:
+    """An OpenAI-compatible endpoint for one backend. All methods run on the loop that `start` was awaited on.
+
+    Args:
+        backend: answers; it is started and closed with the server.
+        options: the limits.
+        token: opens the endpoint.
+        ask: puts a question of the CLI to the person, None where there is none.
+        journal: gets every request; one of its own where none is given.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        options: EndpointOptions,
+        token: str,
+        *,
+        ask: Ask | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        if not token:
+            raise ValueError("an endpoint without a token would be open to everybody")
+        gate = Gate(options.max_concurrent, options.queue)
+        self._house = House(backend, options, token, ask, journal or Journal(), gate)
+        self._runner: web.ServerRunner | None = None
+        self._replies: set[asyncio.Task[Any]] = set()
+
+    @property
+    def journal(self) -> Journal:
+        """The requests so far."""
+        return self._house.journal
+
+    @property
+    def gate(self) -> Gate:
+        """Who runs and who waits."""
+        return self._house.gate
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; 0 before `start`."""
+        return self._house.port
+
+    def use_token(self, token: str) -> None:
+        """From now on, this token opens the endpoint, and the one before does not. From any thread."""
+        if not token:
+            raise ValueError("an endpoint without a token would be open to everybody")
+        self._house.token = token
+
+    async def start(self) -> str:
+        """Listens.
+
+        Returns:
+            What a client takes as its base URL, `http://127.0.0.1:PORT/v1`.
+
+        Raises:
+            EndpointError: the port is taken, or may not be used.
+        """
+        listener = _listen(self._house.options.port)
+        self._house.port = listener.getsockname()[1]
+        self._house.created = int(time.time())
+        server = Server(self._handle, self._house.options)
+        self._runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_LAST_WORDS)
+        await self._runner.setup()
+        await web.SockSite(self._runner, listener).start()
+        await self._house.backend.start()
+        return f"http://{ADDRESS}:{self._house.port}/v1"
+
+    async def run_until(self, event: asyncio.Event) -> None:
+        """Serves until the event is set, then stops. `start` comes before."""
+        try:
+            await event.wait()
+        finally:
+            await self.stop()
+
+    async def stop(self) -> None:
+        """Ends everything: replies that run end as a 503 or as an error event. May be called again."""
+        house, runner = self._house, self._runner
+        if house.stopping or runner is None:
+            return
+        house.stopping = True
+        runs = list(house.runs)
+        for run in runs:
+            run.end(shutting_down())
+        for late in await _wait_for(self._replies, _LAST_WORDS):
+            late.cancel()
+        left = await _wait_for([run.task for run in runs], house.options.closing)
+        if left:
+            log.error("%d answers had not ended %.0f s after they were told to", len(left), house.options.closing)
+        await house.backend.close()
+        await runner.cleanup()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        task = asyncio.current_task()
+        assert task is not None
+        self._replies.add(task)
+        task.add_done_callback(self._replies.discard)
+        return await Exchange(self._house, request).reply()
+
+
+async def _wait_for(tasks: Iterable[asyncio.Task[Any]], seconds: float) -> set[asyncio.Task[Any]]:
+    """Waits until all are done, for so long at most; returns those that are not."""
+    waiting = set(tasks)
+    return (await asyncio.wait(waiting, timeout=seconds))[1] if waiting else set()
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # on Windows it would let others listen on the same port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((ADDRESS, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise EndpointError(_why(port, error)) from error
+    return listener
+
+
+def _why(port: int, error: Exception) -> str:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        return f"Port {port} is in use by another program. Choose another port, or end that program."
+    if number == errno.EACCES:
+        return f"Port {port} may not be used by this user. Choose one above 1023."
+    return f"Cannot listen on port {port}: {getattr(error, 'strerror', None) or error}."

@@ -1,0 +1,135 @@
+"""The token that opens the endpoint: 32 random bytes in a file that only its owner reads."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from pathlib import Path
+from typing import Final
+
+TOKEN_BYTES: Final = 32
+_SHAPE: Final = re.compile(r"[0-9a-f]{64}")
+_NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
+_IN_CHILDREN_CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
+_NOT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe in the file's place must not keep the reader
+
+
+class TokenError(Exception):
+    """The file cannot be used. The message is a sentence that says what to do, and holds no token."""
+
+
+class TokenFile:
+    """A file with one token in it. The token is never part of a message or of the log.
+
+    Args:
+        path: the file; its folder is made, for its owner alone, where there is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"TokenFile({str(self.path)!r})"
+
+    def read_or_create(self) -> str:
+        """The token in the file, a new one where there is no file.
+
+        Raises:
+            TokenError: the file is a link, somebody else's, readable for others, damaged, or cannot be read or made.
+        """
+        try:
+            return self._read()
+        except FileNotFoundError:
+            pass
+        try:
+            return self._create(self.path)
+        except FileExistsError:  # another of us was faster, or a link that leads nowhere lies there
+            try:
+                return self._read()
+            except FileNotFoundError as error:
+                raise self._refuse("is a link") from error
+
+    def renew(self) -> str:
+        """A new token in the place of the old one, which is worth nothing from then on.
+
+        The file is replaced in one step: whoever reads it has the old or the new one.
+
+        Raises:
+            TokenError: the file cannot be written, or is one that `read_or_create` would refuse.
+        """
+        try:
+            self._check(os.lstat(self.path))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise self._broken("cannot be read", error) from error
+        new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
+        token = self._create(new)
+        try:
+            os.replace(new, self.path)
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            raise self._broken("cannot be replaced", error) from error
+        return token
+
+    def _read(self) -> str:
+        try:
+            handle = os.open(self.path, os.O_RDONLY | _NO_LINKS | _IN_CHILDREN_CLOSED | _NOT_WAITING)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            if self.path.is_symlink():
+                raise self._refuse("is a link") from error
+            raise self._broken("cannot be read", error) from error
+        with os.fdopen(handle, "rb") as file:
+            # Asked of the open file: what lies at the path can be another one a moment later.
+            self._check(os.fstat(file.fileno()))
+            try:
+                text = file.read(200).decode("ascii", "replace").strip()
+            except OSError as error:
+                raise self._broken("cannot be read", error) from error
+        if not _SHAPE.fullmatch(text):
+            raise self._refuse("holds no token of this program")
+        return text
+
+    def _check(self, status: os.stat_result) -> None:
+        if stat.S_ISLNK(status.st_mode):
+            raise self._refuse("is a link")
+        if not stat.S_ISREG(status.st_mode):
+            raise self._refuse("is no file")
+        if os.name != "posix":  # on Windows the user's own folders are closed to others by their access lists
+            return
+        if status.st_uid != os.geteuid():
+            raise self._refuse("belongs to another user")
+        if stat.S_IMODE(status.st_mode) & 0o077:
+            raise self._refuse("can be read by other users of this computer")
+
+    def _create(self, path: Path) -> str:
+        token = secrets.token_hex(TOKEN_BYTES)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # O_EXCL follows no link and takes nobody's prepared file.
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _IN_CHILDREN_CLOSED, 0o600)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise self._broken("cannot be made", error) from error
+        try:
+            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+                if os.name == "posix":
+                    os.fchmod(file.fileno(), 0o600)  # whatever the umask took
+                file.write(token + "\n")
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise self._broken("cannot be written", error) from error
+        return token
+
+    def _refuse(self, what: str) -> TokenError:
+        return TokenError(
+            f"The token file {self.path} {what}. Look why, then delete it; a new one is made at the next start."
+        )
+
+    def _broken(self, what: str, error: OSError) -> TokenError:
+        return TokenError(f"The token file {self.path} {what}: {error.strerror or type(error).__name__}.")
