@@ -15,11 +15,12 @@ MOST_CHARACTERS: Final = 32_000_000
 """Of an answer. No model writes as much; a CLI that does is out of order."""
 
 _BETWEEN_MESSAGES: Final = "\n\n"
-_REASONS: Final[dict[str, FinishReason]] = {
+REASONS: Final[dict[str, FinishReason]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
 }
+"""`finish_reason` by the model's `stop_reason`; all others are "stop"."""
 
 
 class Answer:
@@ -186,7 +187,7 @@ class Answer:
                 raise failures.not_in_the_schema()
             words = json.dumps(result.structured_output, ensure_ascii=False)
             return self._finish([TextDelta(words)], "stop", result)
-        finish = _REASONS.get(reason, "stop")
+        finish = REASONS.get(reason, "stop")
         if not self._spoke and finish == "stop":
             raise failures.said_nothing()
         return self._finish(self._rest(), finish, result)

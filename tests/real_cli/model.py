@@ -79,7 +79,15 @@ class Fail:
     retry_after: str | None = None
 
 
-Block = Text | Thinking | ToolUse | Pause | Hang | Cut | Fail
+@dataclass(frozen=True)
+class End:
+    """Why the message ends, in place of the usual reason, and which tokens it says it took, in place of the usual."""
+
+    stop_reason: str = ""
+    usage: dict[str, Any] = field(default_factory=dict)
+
+
+Block = Text | Thinking | ToolUse | Pause | Hang | Cut | Fail | End
 Reply = tuple[Block, ...]
 
 
@@ -352,7 +360,14 @@ def classify(method: str, path: str, body: dict[str, Any]) -> str:
         return COUNT
     if method != "POST" or not bare.endswith("/v1/messages"):
         return OTHER
-    return MAIN if body.get("tools") and body.get("max_tokens", 0) > 1 else SIDE
+    is_main = body.get("tools") or _tells_the_surroundings(body)
+    return MAIN if is_main and body.get("max_tokens", 0) > 1 else SIDE
+
+
+def _tells_the_surroundings(body: dict[str, Any]) -> bool:
+    """Whether the CLI tells of its folder and the date: it does so in the conversation itself, also without tools."""
+    messages = [message for message in body.get("messages") or [] if message.get("role") == "system"]
+    return any(_plain(message.get("content")).startswith("# Environment") for message in messages)
 
 
 def _pieces(text: str, count: int) -> list[str]:
@@ -488,16 +503,25 @@ def _deltas(block: Block) -> Iterator[dict[str, Any] | Pause]:
         yield {"type": "signature_delta", "signature": "c2lnbmF0dXJl"}
 
 
+def _end_of(reply: Reply) -> End:
+    return next((block for block in reply if isinstance(block, End)), End())
+
+
 def _stop_reason(reply: Reply) -> str:
+    if told := _end_of(reply).stop_reason:
+        return told
     return "tool_use" if any(isinstance(block, ToolUse) for block in reply) else "end_turn"
 
 
-def _message(number: int, model: str, content: list[dict[str, Any]], stop_reason: str | None) -> dict[str, Any]:
+def _message(
+    number: int, model: str, content: list[dict[str, Any]], stop_reason: str | None, told: dict[str, Any]
+) -> dict[str, Any]:
     usage = {
         "input_tokens": 10,
         "output_tokens": 20 if stop_reason else 1,
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
+        **told,
     }
     return {
         "id": f"msg_{number:04d}",
@@ -512,11 +536,13 @@ def _message(number: int, model: str, content: list[dict[str, Any]], stop_reason
 
 
 def _events(number: int, reply: Reply, model: str) -> Iterator[dict[str, Any] | Pause | Hang | Cut]:
-    yield {"type": "message_start", "message": _message(number, model, [], None)}
+    yield {"type": "message_start", "message": _message(number, model, [], None, _end_of(reply).usage)}
     index = 0
     for block in reply:
         if isinstance(block, Pause | Hang | Cut):
             yield block
+            continue
+        if isinstance(block, End):
             continue
         yield {"type": "content_block_start", "index": index, "content_block": _block_start(number, index, block)}
         for delta in _deltas(block):
@@ -527,7 +553,7 @@ def _events(number: int, reply: Reply, model: str) -> Iterator[dict[str, Any] | 
         yield {"type": "content_block_stop", "index": index}
         index += 1
     delta = {"stop_reason": _stop_reason(reply), "stop_sequence": None}
-    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 20}}
+    yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": 20} | _end_of(reply).usage}
     yield {"type": "message_stop"}
 
 
@@ -541,4 +567,4 @@ def _whole_message(number: int, reply: Reply, model: str) -> dict[str, Any]:
             content.append({**start, "thinking": block.text, "signature": "c2lnbmF0dXJl"})
         elif isinstance(block, ToolUse):
             content.append({**start, "input": block.input})
-    return _message(number, model, content, _stop_reason(reply))
+    return _message(number, model, content, _stop_reason(reply), _end_of(reply).usage)
