@@ -20,7 +20,7 @@ from protocol.chat_completions.check_values import (
     wrong_value,
 )
 from protocol.chat_completions.request import ImagePart, Part, Role, TextPart, Turn
-from protocol.chat_completions.words import shown
+from protocol.chat_completions.words import kind_of, shown
 
 _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",
@@ -30,8 +30,14 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 _OTHER_ROLES: Final = ("tool", "function")
 
-# What clients send back with an answer that they were given. Empty it changes nothing.
-_ECHOED: Final = ("refusal", "annotations", "audio", "tool_calls", "function_call")
+_ECHOED: Final[Mapping[str, object]] = {
+    "refusal": "",
+    "annotations": [],
+    "audio": None,
+    "tool_calls": [],
+    "function_call": None,
+}
+"""What clients send back with an answer that they were given, and its empty value, which changes nothing."""
 
 _SAID_AGAIN: Final = "parsed"
 """openai-python's `parse()` adds it: the object that the content, a JSON text, says as well."""
@@ -74,11 +80,11 @@ def _turn(value: Any, at: str, supports: frozenset[str]) -> Turn:
     message = an_object(value, at)
     role = _role(message, f"{at}.role")
     only(message, ("role", "content", *((*_ECHOED, _SAID_AGAIN) if role == "assistant" else ())), at)
-    for name in _ECHOED:
+    for name, empty in _ECHOED.items():
         if message.get(name):
             raise refused(f"{at}.{name}", "only the words of an earlier answer are taken")
-        if message.get(name) not in (None, "", []):
-            raise wrong_type(f"{at}.{name}", "null", message[name])
+        if message.get(name) is not None and message[name] != empty:
+            raise wrong_type(f"{at}.{name}", "null" if empty is None else f"{kind_of(empty)} or null", message[name])
     return Turn(role, _content(message.get("content"), f"{at}.content", role, supports))
 
 

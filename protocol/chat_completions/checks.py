@@ -79,8 +79,12 @@ def _switched_off() -> _Rule:
     return _Rule("a boolean", lambda v: isinstance(v, bool), lambda v: v is False, "leave it out or send false")
 
 
-def _short_text(value: Any) -> bool:
+def _any_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _short_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 64
 
 
 def _labels(value: Any) -> bool:
@@ -130,14 +134,14 @@ _NOT_DONE: Final[Mapping[str, _Rule]] = {
         lambda v: v == ["text"],
         'answers are text; leave it out or send ["text"]',
     ),
-    "service_tier": _Rule("a string", _short_text, lambda v: v == "auto", "leave it out or send 'auto'"),
+    "service_tier": _Rule("a string", _any_text, lambda v: v == "auto", "leave it out or send 'auto'"),
 }
 """Parameters that must be neutral, in the lenient mode too."""
 
 _INERT: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
-    "user": ("a string", _short_text),
-    "safety_identifier": ("a string", _short_text),
-    "prompt_cache_key": ("a string", _short_text),
+    "user": ("a string", _any_text),
+    "safety_identifier": ("a string of at most 64 characters", _short_text),
+    "prompt_cache_key": ("a string", _any_text),
     "metadata": ("an object of at most 16 strings, names up to 64 and values up to 512 characters long", _labels),
 }
 """Parameters that are for the books of a provider and never change an answer."""

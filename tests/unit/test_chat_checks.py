@@ -134,6 +134,7 @@ def test_the_wrong_type_is_refused(name: str, value: Any, lenient: bool) -> None
         ("model", " "), ("n", 0), ("n", 1.0), ("temperature", -0.1), ("temperature", 2.1), ("top_p", 1.1),
         ("frequency_penalty", 3), ("max_tokens", 0), ("max_tokens", 1.5), ("seed", 2**63), ("seed", 10**90),
         ("logit_bias", {"a": 101}), ("logit_bias", {"a": None}), ("modalities", [1]), ("metadata", {"a": 1}),
+        ("safety_identifier", "a" * 65),
         ("metadata", {"k" * 65: ""}), ("metadata", {"k": "v" * 513}), ("metadata", {str(i): "" for i in range(17)}),
         ("stop", []), ("stop", list("abcde")), ("stop", ""), ("stop", ["a", ""]), ("reasoning_effort", "none"),
         ("reasoning_effort", "minimal"), ("reasoning_effort", "HIGH"), ("messages", []),
