@@ -16,7 +16,7 @@ from protocol.chat_completions.errors import SERVER, ApiError, timed_out
 from protocol.chat_completions.gate import Gate
 from protocol.chat_completions.http_connection import Connection
 from protocol.chat_completions.http_reply import ClientTooSlowError, Wire, error_response, json_response, new_request_id
-from protocol.chat_completions.journal import CLIENT_GONE, CLIENT_TOO_SLOW, OK, Entry, Journal
+from protocol.chat_completions.journal import CLIENT_GONE, CLIENT_TOO_SLOW, OK, SHUTTING_DOWN, Entry, Journal
 from protocol.chat_completions.options import EndpointOptions
 from protocol.chat_completions.reply import model_object, models_object
 from protocol.chat_completions.request import CompletionRequest
@@ -39,6 +39,7 @@ class House:
         created: when we began to listen, seconds since 1970.
         stopping: no new request is answered.
         runs: the answers that are being written or tidied up.
+        lists: the questions for models that are on their way.
     """
 
     backend: Backend
@@ -51,11 +52,12 @@ class House:
     created: int = 0
     stopping: bool = False
     runs: set[Run] = field(default_factory=set)
+    lists: set[asyncio.Task[tuple[str, ...]]] = field(default_factory=set)
 
 
 def shutting_down() -> ApiError:
     """The server ends."""
-    return ApiError(503, "The endpoint is shutting down.", kind=SERVER, code="shutting_down", should_retry=False)
+    return ApiError(503, "The endpoint is shutting down.", kind=SERVER, code=SHUTTING_DOWN, should_retry=False)
 
 
 def too_many_connections() -> ApiError:
@@ -84,6 +86,7 @@ class Exchange:
         self._head = _head(request)
         self._arrived = asyncio.get_running_loop().time()
         self._outcome = CLIENT_GONE
+        connection.begin_request()
 
     async def reply(self) -> web.StreamResponse:
         """Answers.
@@ -98,8 +101,12 @@ class Exchange:
         except ClientTooSlowError:
             self._outcome = CLIENT_TOO_SLOW
             raise ConnectionResetError(CLIENT_TOO_SLOW) from None
+        except asyncio.CancelledError:
+            if self._house.stopping:
+                self._outcome = SHUTTING_DOWN
+            raise
         finally:
-            self._connection.answering = False
+            self._connection.end_request()
             journal.end(self._id, self._outcome, status=self._wire.status, bytes_out=self._wire.bytes_out)
 
     async def _answer_or_error(self) -> web.StreamResponse:
@@ -115,7 +122,7 @@ class Exchange:
         if self._wire.begun:  # a defect in the middle of a reply: nothing but its end can be told
             raise ConnectionResetError("the reply had begun")
         response = error_response(failure, self._id, allow=self._head.allowed_method)
-        if self._house.stopping:
+        if self._house.stopping or self._connection.surplus:
             response.force_close()
         sent = await self._wire.send(response)
         self._outcome = failure.code or str(failure.status)
@@ -132,7 +139,7 @@ class Exchange:
             return await self._send(await self._models())
         guards.check_body(head, self._options.max_body)
         body = await self._read_body()
-        self._connection.answering = True
+        self._connection.begin_answer()
         house.journal.update(self._id, bytes_in=len(body))
         wanted = read_request(body, lenient=self._options.lenient, supports=house.backend.supports)
         model = make_visible(wanted.model[: guards.LONGEST_CLIENT])
@@ -166,16 +173,9 @@ class Exchange:
         return bytes(body)
 
     async def _models(self) -> dict[str, Any]:
-        self._connection.answering = True
+        self._connection.begin_answer()
         self._house.journal.update(self._id, state="running")
-        limit = asyncio.timeout(self._options.models_timeout)
-        try:
-            async with limit:
-                names = await self._house.backend.models()
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            raise timed_out("The CLI did not say in time which models it has.") from None
+        names = await self._names()
         if self._head.path == guards.MODELS:
             return models_object(names, self._house.created)
         name = self._head.path.removeprefix(guards.MODELS + "/")
@@ -183,7 +183,30 @@ class Exchange:
             raise ApiError(404, "There is no model of this name.", param="model", code="model_not_found")
         return model_object(name, self._house.created)
 
+    async def _names(self) -> tuple[str, ...]:
+        limit = asyncio.timeout(self._options.models_timeout)
+        asking = asyncio.create_task(self._ask_for_names(), name=f"models {self._id}")
+        self._house.lists.add(asking)
+        asking.add_done_callback(self._house.lists.discard)
+        try:
+            async with limit:
+                return await asking
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise timed_out("The CLI did not say in time which models it has.") from None
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if self._house.stopping and me is not None and not me.cancelling():
+                raise shutting_down() from None
+            raise
+
+    async def _ask_for_names(self) -> tuple[str, ...]:
+        return await self._house.backend.models()
+
     async def _complete(self, wanted: CompletionRequest) -> web.StreamResponse:
+        if self._house.stopping:  # since the head came
+            raise shutting_down()
         run = self._start(wanted)
         headers = {"x-handraise-ignored": ", ".join(wanted.ignored)} if wanted.ignored else {}
         try:

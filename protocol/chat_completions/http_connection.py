@@ -33,7 +33,7 @@ class Connection(web.RequestHandler):
         surplus: it is one of more connections than may be.
     """
 
-    __slots__ = ("_head_deadline", "_options", "answering", "surplus")
+    __slots__ = ("_answering", "_busy", "_head_deadline", "_options", "_server", "surplus")
 
     def __init__(self, server: Server, options: EndpointOptions, *, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(
@@ -45,41 +45,58 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
             lingering_time=2.0,
         )
+        self._server = server
         self._options = options
         self._head_deadline: asyncio.TimerHandle | None = None
-        self.answering = False
+        self._busy = False
+        self._answering = False
         self.surplus = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has come."""
         assert isinstance(transport, asyncio.Transport)
-        server = self._manager
-        assert isinstance(server, Server)
-        if len(server.connections) >= 2 * self._options.max_connections:
-            self._force_close = True
+        others = len(self._server.connections)
+        if others >= 2 * self._options.max_connections:
+            self.force_close()
             transport.abort()
             return
-        self.surplus = len(server.connections) >= self._options.max_connections
+        self.surplus = others >= self._options.max_connections
         transport.set_write_buffer_limits(high=0)
         super().connection_made(transport)
         self._expect_head()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """The client has gone, or was sent away."""
-        self._head_came()
+        self._expect_no_head()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Bytes of the client."""
-        if self.answering:
+        if self._answering:
             if data:
                 self.close()  # after this answer: what follows it is not read
             return
-        super().data_received(data)
-        if self._request_in_progress or self._messages:
-            self._head_came()
-        elif self._head_deadline is None and data:
+        if data and not self._busy and self._head_deadline is None:
             self._expect_head()
+        super().data_received(data)
+
+    def begin_request(self) -> None:
+        """A head is complete, and its request is looked at."""
+        self._busy = True
+        self._expect_no_head()
+
+    def begin_answer(self) -> None:
+        """The request is complete: until its end, nothing more is expected of the client but that it goes."""
+        self._answering = True
+        if self._messages:  # requests that came together with this one
+            self._messages.clear()
+            self.close()
+        if self.transport is not None and not self.transport.is_closing():
+            self.transport.resume_reading()  # paused for what has come already, it would not see the client go
+
+    def end_request(self) -> None:
+        """The reply is out, or nobody waits for it."""
+        self._busy = self._answering = False
 
     def handle_error(
         self,
@@ -89,6 +106,9 @@ class Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """The reply to what is no HTTP, or to what went wrong outside of our own handling."""
+        self._expect_no_head()
+        if isinstance(exc, ConnectionError):
+            raise exc
         if request.writer.output_size > 0:
             raise ConnectionResetError("a reply has begun already")
         request_id = new_request_id()
@@ -107,14 +127,14 @@ class Connection(web.RequestHandler):
     def _expect_head(self) -> None:
         self._head_deadline = self._loop.call_later(self._options.header_timeout, self._head_missing)
 
-    def _head_came(self) -> None:
+    def _expect_no_head(self) -> None:
         if self._head_deadline is not None:
             self._head_deadline.cancel()
             self._head_deadline = None
 
     def _head_missing(self) -> None:
         self._head_deadline = None
-        if not self._request_in_progress:
+        if not self._busy:
             self.force_close()
 
 

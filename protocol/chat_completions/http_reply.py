@@ -13,6 +13,9 @@ from aiohttp import web
 from protocol.chat_completions.errors import ApiError
 from protocol.chat_completions.reply import json_bytes
 
+_PIECE: Final = 64 * 1024
+"""Bytes that are handed to the client at once."""
+
 _COMMON: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Server": "handraise"}
 
 
@@ -83,7 +86,7 @@ class Wire:
         """Whether the status is out."""
         return self.status != 0
 
-    async def send(self, response: web.Response) -> web.Response:
+    async def send(self, response: web.Response) -> web.StreamResponse:
         """Sends a whole reply.
 
         Raises:
@@ -91,11 +94,25 @@ class Wire:
             ConnectionError: the client has gone.
         """
         self.status = response.status
+        body = response.body if isinstance(response.body, bytes) else b""
+        if len(body) > _PIECE:
+            return await self._send_slowly(response, body)
         async with self._in_time():
             await response.prepare(self._request)
             await response.write_eof()
-        self.bytes_out = len(response.body) if isinstance(response.body, bytes) else 0
+        self.bytes_out = len(body)
         return response
+
+    async def _send_slowly(self, response: web.Response, body: bytes) -> web.StreamResponse:
+        """Sends a long body in pieces: whoever reads slowly, but reads, gets all of it."""
+        slow = web.StreamResponse(status=response.status, headers=response.headers)
+        slow.content_length = len(body)
+        async with self._in_time():
+            await slow.prepare(self._request)
+        await self._write_pieces(slow, body)
+        async with self._in_time():
+            await slow.write_eof()
+        return slow
 
     async def open_stream(self, headers: Mapping[str, str]) -> None:
         """Begins a reply of events. Raises as `send`."""
@@ -109,10 +126,7 @@ class Wire:
     async def write(self, data: bytes) -> None:
         """Sends a piece of the stream. Raises as `send`."""
         assert self._stream is not None
-        async with self._in_time():
-            await self._stream.write(data)
-            await self._request.writer.drain()
-        self.bytes_out += len(data)
+        await self._write_pieces(self._stream, data)
 
     async def close_stream(self, *, keep_connection: bool = True) -> web.StreamResponse:
         """Ends the stream. Raises as `send`."""
@@ -122,6 +136,14 @@ class Wire:
         async with self._in_time():
             await self._stream.write_eof()
         return self._stream
+
+    async def _write_pieces(self, response: web.StreamResponse, data: bytes) -> None:
+        for start in range(0, len(data), _PIECE):
+            piece = data[start : start + _PIECE]
+            async with self._in_time():
+                await response.write(piece)
+                await self._request.writer.drain()
+            self.bytes_out += len(piece)
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:

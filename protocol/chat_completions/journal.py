@@ -16,6 +16,7 @@ State = Literal["waiting", "running", "asking", "done"]
 OK = "ok"
 CLIENT_GONE = "client_gone"
 CLIENT_TOO_SLOW = "client_too_slow"
+SHUTTING_DOWN = "shutting_down"
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Run:
         self._room = asyncio.Event()
         self._has_slot = False
         self._over = False
-        self._ended = False
+        self._cut_off = False
         self.task = asyncio.create_task(self._produce(), name=f"answer {caller.request_id}")
 
     async def next(self, until: float | None = None) -> Event | None:
@@ -106,9 +106,14 @@ class Run:
             error: what `next` raises after the events that have come already.
         """
         self._fail(error or cli_failed("The answer was ended."))
+        if not self._over:  # else it only tidies up: it does so undisturbed, unless that takes too long
+            self.cut_off()
+
+    def cut_off(self) -> None:
+        """Ends it also while it tidies up."""
         self._deadline.stop()
-        if not self._ended:
-            self._ended = True
+        if not self._cut_off:
+            self._cut_off = True
             self.task.cancel()
 
     def _fail(self, error: ApiError) -> None:
@@ -117,7 +122,8 @@ class Run:
         self._news.set()
 
     def _overdue(self) -> None:
-        self.end(timed_out("The answer took too long.") if self._has_slot else busy())
+        self._fail(timed_out("The answer took too long.") if self._has_slot else busy())
+        self.cut_off()
 
     async def _produce(self) -> None:
         try:

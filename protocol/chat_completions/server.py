@@ -23,6 +23,7 @@ from protocol.chat_completions.options import EndpointOptions
 log = logging.getLogger(__name__)
 
 ADDRESS: Final = "127.0.0.1"
+_BACKLOG: Final = 128
 _LAST_WORDS: Final = 2.0
 """Seconds that the replies may still take when the server ends."""
 
@@ -94,7 +95,7 @@ class EndpointServer:
         server = Server(self._handle, self._house.options)
         self._runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_LAST_WORDS)
         await self._runner.setup()
-        await web.SockSite(self._runner, listener).start()
+        await web.SockSite(self._runner, listener, backlog=_BACKLOG).start()
         await self._house.backend.start()
         return f"http://{ADDRESS}:{self._house.port}/v1"
 
@@ -114,11 +115,14 @@ class EndpointServer:
         runs = list(house.runs)
         for run in runs:
             run.end(shutting_down())
+        for asking in list(house.lists):
+            asking.cancel()
         for late in await _wait_for(self._replies, _LAST_WORDS):
             late.cancel()
-        left = await _wait_for([run.task for run in runs], house.options.closing)
-        if left:
+        if left := await _wait_for([run.task for run in runs], house.options.closing):
             log.error("%d answers had not ended %.0f s after they were told to", len(left), house.options.closing)
+            for run in runs:
+                run.cut_off()
         await house.backend.close()
         await runner.cleanup()
 
@@ -139,9 +143,12 @@ async def _wait_for(tasks: Iterable[asyncio.Task[Any]], seconds: float) -> set[a
 def _listen(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # on Windows it would let others listen on the same port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # What lets a port be used again soon on POSIX, lets others listen on the same port on Windows.
+        option = socket.SO_REUSEADDR if os.name == "posix" else getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+        if option is not None:
+            listener.setsockopt(socket.SOL_SOCKET, option, 1)
         listener.bind((ADDRESS, port))
+        listener.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
         raise EndpointError(_why(port, error)) from error

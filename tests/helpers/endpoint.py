@@ -1,4 +1,4 @@
-"""A local endpoint in this process, a backend that plays what a test says, and clients that are less polite than most."""
+"""A local endpoint in this process, a backend that plays what a test says, and clients of bad manners."""
 
 from __future__ import annotations
 
@@ -34,11 +34,16 @@ class Hold:
 
     def __init__(self) -> None:
         self._reached = threading.Event()
-        self._released = threading.Event()
+        self._lock = threading.Lock()
+        self._released = False
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     def release(self) -> None:
         """Lets the script go on."""
-        self._released.set()
+        with self._lock:
+            self._released = True
+            for loop, event in self._waiting:
+                loop.call_soon_threadsafe(event.set)
 
     def wait_until_reached(self) -> None:
         """Waits until the script is here."""
@@ -46,9 +51,13 @@ class Hold:
 
     async def pass_through(self) -> None:
         """For the script."""
+        event = asyncio.Event()
+        with self._lock:
+            if self._released:
+                event.set()
+            self._waiting.append((asyncio.get_running_loop(), event))
         self._reached.set()
-        while not self._released.is_set():
-            await asyncio.sleep(0.005)
+        await event.wait()
 
 
 Step = Event | Hold | BaseException | float
@@ -266,7 +275,6 @@ class Endpoint:
     def wait_until_idle(self) -> None:
         """Waits until nothing runs and all places are free again."""
         backend, gate = self.backend, self.server.gate
-        total = self.server.gate_size
         self.wait_until(
             lambda: backend.running == 0 and gate.free == gate.max_concurrent and gate.waiting == 0,
             "the endpoint has become idle",
