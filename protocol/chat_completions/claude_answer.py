@@ -9,12 +9,12 @@ from typing import Any, Final
 from protocol.chat_completions import claude_failures as failures
 from protocol.chat_completions.backend import Event, Finished, FinishReason, Started, TextDelta, Usage
 from protocol.chat_completions.errors import ApiError
-from protocol.messages import AssistantMessage, RateLimitEvent, ResultMessage, TextBlock, parse_message
+from protocol.messages import AssistantMessage, RateLimitEvent, ResultMessage, TextBlock, ToolUseBlock, parse_message
 
 MOST_CHARACTERS: Final = 32_000_000
 """Of an answer. No model writes as much; a CLI that does is out of order."""
 
-_BETWEEN_MESSAGES: Final = "\n\n"
+_PARAGRAPH: Final = "\n\n"
 REASONS: Final[dict[str, FinishReason]] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -30,6 +30,9 @@ class Answer:
     to the model breaks. A client that streams gets the pieces, for it waits for them; what it has got cannot be taken
     back, so a new beginning must say the same, and only the rest is passed on. Anybody else gets what was told whole.
 
+    The model's messages follow one another without a gap: the CLI lets it go on where it was cut off. After tools, and
+    after a refusal that the CLI lets it answer once more, a new paragraph begins.
+
     Attributes:
         over: whether `Finished` was given.
     """
@@ -42,7 +45,8 @@ class Answer:
         self._started = False
         self._size = 0
         self._spoke = False  # a message before this one had words
-        self._messages: list[str] = []  # those words, where they are not passed on in pieces
+        self._messages: list[str] = []  # those words and what is between, where they are not passed on in pieces
+        self._gap = ""  # before the next words
         self._message_id = ""
         self._message_over = True
         self._parts: list[str] = []  # the words of this message that are known, over all its beginnings
@@ -60,6 +64,8 @@ class Answer:
             event = message.get("event")
             if message.get("parent_tool_use_id") is None and isinstance(event, dict):
                 return self._on_event(event)
+        elif kind == "user" and message.get("refusal_retry") is True:
+            self._refused()
         elif kind in ("assistant", "result", "rate_limit_event"):
             parsed = parse_message(dict(message))
             if isinstance(parsed, AssistantMessage):
@@ -108,10 +114,14 @@ class Answer:
     def _put_by(self) -> None:
         """This message is over, and its words are part of the answer."""
         if self._length:
-            self._spoke = True
             if not self._in_pieces:
-                self._messages.append("".join(self._parts))
+                self._messages += [self._take_gap(), *self._parts]
+            self._spoke = True
         self._forget()
+
+    def _take_gap(self) -> str:
+        gap, self._gap = self._gap if self._spoke else "", ""
+        return gap
 
     def _forget(self) -> None:
         self._parts, self._length, self._at, self._confirmed = [], 0, 0, 0
@@ -133,10 +143,10 @@ class Answer:
         if not words:
             return []
         self._count(len(words))
-        first = not self._length and self._spoke
+        gap = self._take_gap() if not self._length else ""
         self._parts.append(words)
         self._length += len(words)
-        return [TextDelta(_BETWEEN_MESSAGES + words if first else words)]
+        return [TextDelta(gap + words)]
 
     def _count(self, size: int) -> None:
         self._size += size
@@ -153,31 +163,45 @@ class Answer:
             return []
         if message.message_id != self._message_id and not self._goes_on(message):
             self._begin(message.message_id)
-        words = "".join(block.text for block in message.content if isinstance(block, TextBlock))
+        events = [*self._start(), *self._confirm(_words(message))]
+        if any(isinstance(block, ToolUseBlock) for block in message.content):
+            self._put_by()
+            self._gap = _PARAGRAPH
+        return events
+
+    def _confirm(self, words: str) -> list[Event]:
         if not self._in_pieces:
             self._count(len(words))
             self._parts.append(words)
             self._length += len(words)
-            return self._start()
+            return []
         known = "".join(self._parts)[self._confirmed :]
         if not words.startswith(known[: len(words)]):
             raise failures.began_again()
         self._confirmed += len(words)
         self._at = max(self._at, self._confirmed)
-        return [*self._start(), *self._tell(words[len(known) :])]
+        return self._tell(words[len(known) :])
 
     def _goes_on(self, message: AssistantMessage) -> bool:
         """Whether it tells what has just streamed, under another id: some gateways make up their own."""
         if self._message_over or not self._in_pieces or self._confirmed == self._length:
             return False
-        words = "".join(block.text for block in message.content if isinstance(block, TextBlock))
-        return words == "".join(self._parts)[self._confirmed :]
+        return _words(message) == "".join(self._parts)[self._confirmed :]
+
+    def _refused(self) -> None:
+        """The message was cut off as unsafe, and the model is let go on once, with other words."""
+        if not self._in_pieces:
+            self._forget()
+        self._put_by()
+        self._message_over, self._gap = True, _PARAGRAPH
 
     # The end
 
     def _on_result(self, result: ResultMessage) -> list[Event]:
         reason = result.stop_reason or self._stop_reason
         self._put_by()
+        if reason == "refusal" and not self._structured:
+            return self._finish(self._rest(), "content_filter", result)
         if result.is_error or result.subtype.startswith("error"):
             if self._is_cut():
                 return self._finish(self._rest(), "length", result)
@@ -194,7 +218,7 @@ class Answer:
 
     def _rest(self) -> list[TextDelta]:
         """What was not passed on in pieces."""
-        return [TextDelta(_BETWEEN_MESSAGES.join(self._messages))] if self._messages else []
+        return [TextDelta("".join(self._messages))] if self._messages else []
 
     def _finish(self, rest: list[TextDelta], reason: FinishReason, result: ResultMessage) -> list[Event]:
         self.over = True
@@ -213,6 +237,10 @@ class Answer:
             told = self._error.raw.get("api_error_status")
             status = status if status is not None or not isinstance(told, int) else told
         return failures.of_the_api(error, status, text, self._resets_at)
+
+
+def _words(message: AssistantMessage) -> str:
+    return "".join(block.text for block in message.content if isinstance(block, TextBlock))
 
 
 def usage_of(usage: Mapping[str, Any]) -> Usage | None:

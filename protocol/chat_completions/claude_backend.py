@@ -72,11 +72,17 @@ class ClaudeBackend:
         self._the_pool: Pool | None = None
         self._models: tuple[ModelInfo, ...] = ()
         self._learned_at = 0.0
+        self._new_enough: set[tuple[str, ...]] = set()  # programs that need not be asked for their version again
 
     @property
     def supports(self) -> frozenset[str]:
         """Images, JSON schemas and the effort."""
         return frozenset((IMAGES, JSON_SCHEMA, REASONING_EFFORT))
+
+    @property
+    def reserve(self) -> Cli | None:
+        """The CLI that is kept ready, None where there is none now."""
+        return self._pool.reserve
 
     @property
     def _pool(self) -> Pool:
@@ -162,11 +168,19 @@ class _Run:
             await self._cli.close(IN_THE_MIDDLE)
             self._cli, self._in_reserve = self._pool.fresh(), False
             await self._start()
-        reply = self._session.initialize_reply
-        version = reply.claude_code_version
+        await self._check_version()
+        self._backend._learn(self._session.initialize_reply)
+
+    async def _check_version(self) -> None:
+        """The reply to the handshake tells it since some 2.1; where it does not, the program is asked."""
+        told = self._session.initialize_reply.claude_code_version
+        argv, known = self._cli.launch.argv, self._backend._new_enough
+        if not told and argv in known:
+            return
+        version = told or await self._cli.version()
         if _numbers(version) < MINIMUM:
             raise failures.too_old(version)
-        self._backend._learn(reply)
+        known.add(argv)
 
     async def _start(self) -> None:
         await self._cli.spawn()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from protocol.claude import find_claude_or_ask_shell
+from protocol.claude import Claude, ClaudeBroken, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change
 from protocol.jobs import run_job, settled
 from protocol.options import SessionOptions
@@ -89,6 +89,7 @@ class Cli:
 
     Attributes:
         session: its session; use `spawn()` and `close()` of this class instead of the session's.
+        launch: how it was started, once it was.
         folder: where it works.
         heard: what it said and what changed by it, in order.
         heard_at: when it last said something that is a message, by the loop's clock.
@@ -98,6 +99,7 @@ class Cli:
         self.heard: asyncio.Queue[Heard] = asyncio.Queue()
         self.heard_at = 0.0
         self.session: Session | None = None
+        self.launch = Launch((), {})
         self._find = find
         self._tools_in = tools_in
         self._timeout = handshake_timeout
@@ -132,7 +134,8 @@ class Cli:
         await asyncio.shield(self._spawning)
 
     async def _spawn(self) -> None:
-        launch, self._own_folder = await run_job(self._loop, self._prepare, "claude lookup")
+        self.launch, self._own_folder = await run_job(self._loop, self._prepare, "claude lookup")
+        launch = self.launch
         options = SessionOptions(
             argv=launch.argv,
             cwd=self.folder,
@@ -143,6 +146,14 @@ class Cli:
         )
         self.session = Session(options, on_changes=self.heard.put_nowait, log=self._hear)
         await self.session.spawn()
+
+    async def version(self) -> str:
+        """What the program says when it is asked for its version, "" where that is no version. Only where it runs."""
+        claude, env = Claude(self.launch.argv, "endpoint"), self.launch.env
+        try:
+            return str(await run_job(self._loop, lambda: read_version(claude, env), "claude version"))
+        except ClaudeBroken:
+            return ""
 
     async def ended(self) -> None:
         """Wait until the process has ended by itself. Only where it was started."""
