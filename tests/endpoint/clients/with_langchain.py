@@ -21,16 +21,14 @@ def ask(chat: Any, mode: str, prompt: str) -> dict[str, Any]:
     return {"text": message.content, "finish_reason": message.response_metadata["finish_reason"]}
 
 
-def main() -> None:
-    request = json.load(sys.stdin)
+def outcome_of(request: dict[str, str]) -> dict[str, Any]:
     try:
-        outcome = ask(ChatOpenAI(model=request["model"]), request["mode"], request["prompt"])
+        return ask(ChatOpenAI(model=request["model"]), request["mode"], request["prompt"])
     except openai.APIStatusError as error:
-        outcome = {"error": {"status": error.status_code, "code": error.code, "message": error.message}}
+        return {"error": {"status": error.status_code, "code": error.code, "message": error.message}}
     except Exception as error:
-        outcome = {"error": {"kind": type(error).__name__, "message": str(error)}}
-    print(json.dumps(outcome))
+        return {"error": {"kind": type(error).__name__, "message": str(error)}}
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps([outcome_of(request) for request in json.load(sys.stdin)]))

@@ -55,12 +55,16 @@ async function ask(client, { mode, model, prompt }) {
   return { text: choice.message.content, finish_reason: choice.finish_reason, usage: asNumbers(completion.usage) };
 }
 
-let outcome;
-try {
-  outcome = await ask(new OpenAI(), JSON.parse(await text(process.stdin)));
-} catch (error) {
-  outcome = error instanceof OpenAI.APIError && error.status !== undefined
-    ? { error: { status: error.status, code: error.code, message: error.message } }
-    : { error: { kind: error.constructor.name, code: error.code ?? null, message: String(error.message) } };
+async function outcomeOf(request) {
+  try {
+    return await ask(new OpenAI(), request);
+  } catch (error) {
+    const { code = null, message } = error;
+    const status = error instanceof OpenAI.APIError ? error.status : undefined;
+    return { error: status === undefined ? { kind: error.constructor.name, code, message } : { status, code, message } };
+  }
 }
-console.log(JSON.stringify(outcome));
+
+const outcomes = [];
+for (const request of JSON.parse(await text(process.stdin))) outcomes.push(await outcomeOf(request));
+console.log(JSON.stringify(outcomes));

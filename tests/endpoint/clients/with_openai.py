@@ -1,7 +1,8 @@
 """Asks the endpoint with OpenAI's client for Python, of whichever release this Python has.
 
-Every script in this folder reads one JSON object on stdin (`mode`, `model`, `prompt`), takes address and token from
-`OPENAI_BASE_URL` and `OPENAI_API_KEY`, and prints one JSON object: what the program that uses the client sees.
+Every script in this folder reads a JSON array of requests on stdin (each with `mode`, `model`, `prompt`), takes address
+and token from `OPENAI_BASE_URL` and `OPENAI_API_KEY`, sends them one after the other, and prints a JSON array: what a
+program that uses the client sees of each.
 """
 
 from __future__ import annotations
@@ -61,16 +62,14 @@ def parsed(client: OpenAI, model: str, messages: Any) -> dict[str, Any]:
     return {"parsed": None if animal is None else animal.model_dump()}
 
 
-def main() -> None:
-    request = json.load(sys.stdin)
+def outcome_of(client: OpenAI, request: dict[str, str]) -> dict[str, Any]:
     try:
-        outcome = ask(OpenAI(), request["mode"], request["model"], request["prompt"])
+        return ask(client, request["mode"], request["model"], request["prompt"])
     except APIStatusError as error:
-        outcome = {"error": {"status": error.status_code, "code": error.code, "message": error.message}}
+        return {"error": {"status": error.status_code, "code": error.code, "message": error.message}}
     except Exception as error:
-        outcome = {"error": {"kind": type(error).__name__, "message": str(error)}}
-    print(json.dumps(outcome))
+        return {"error": {"kind": type(error).__name__, "message": str(error)}}
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps([outcome_of(OpenAI(), request) for request in json.load(sys.stdin)]))
