@@ -40,7 +40,7 @@ class Gate:
     @property
     def waiting(self) -> int:
         """How many wait."""
-        return len(self._waiting)
+        return sum(not turn.done() for turn in self._waiting)
 
     @property
     def free(self) -> int:
@@ -67,24 +67,26 @@ class Gate:
         if self._free:
             self._free -= 1
             return
-        if len(self._waiting) >= self._queue + self._leaving:
+        if self.waiting >= self._queue + self._leaving:
             raise busy()
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # its turn had come in the same moment
-                self._give()
-            else:
+            if turn in self._waiting:
                 self._waiting.remove(turn)
+            elif not turn.cancelled():  # its turn had come in the same moment
+                self._give()
             raise
 
     def _give(self) -> None:
-        if self._waiting:
-            self._waiting.popleft().set_result(None)
-        else:
-            self._free += 1
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():  # else whoever waits was cancelled, and has had no time yet to take it back
+                turn.set_result(None)
+                return
+        self._free += 1
 
 
 class Slot:

@@ -99,11 +99,13 @@ def check_host(head: Head, port: int) -> None:
     """421 unless exactly one `Host` names this very server, by one of its three names and with its port."""
     host = head.one("host")
     if host is None or host.lower() not in _own_hosts(port) or not head.target.startswith("/"):
-        raise ApiError(
-            421,
-            f"This server answers only requests for 127.0.0.1:{port} (also localhost and [::1]), named so in `Host`.",
-            code="wrong_host",
-        )
+        raise wrong_host(port)
+
+
+def wrong_host(port: int) -> ApiError:
+    """The request is meant for somebody else, or does not say for whom."""
+    message = f"This server answers only requests for 127.0.0.1:{port} (also localhost and [::1]), named so in `Host`."
+    return ApiError(421, message, code="wrong_host")
 
 
 def check_origin(head: Head, port: int) -> None:

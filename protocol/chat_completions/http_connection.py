@@ -10,6 +10,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
 from protocol.chat_completions.errors import SERVER, ApiError
+from protocol.chat_completions.guards import wrong_host
 from protocol.chat_completions.http_reply import error_response, new_request_id
 from protocol.chat_completions.options import EndpointOptions
 
@@ -117,6 +118,8 @@ class Connection(web.RequestHandler):
             error = ApiError(500, "The server has failed.", kind=SERVER, code="internal_error", should_retry=False)
         elif isinstance(exc, LineTooLong):
             error = ApiError(431, "The request's line or a header is too long.", code="headers_too_large")
+        elif "Missing 'Host'" in (message or ""):
+            error = wrong_host(self._server.port)
         else:
             error = ApiError(400, "This is no valid HTTP request.", code="bad_request")
         log.info("%s other: %s %s", request_id, error.status, error.code)
@@ -144,10 +147,12 @@ class Server(web.Server):
     Args:
         handler: answers one request.
         options: the limits.
+        port: the one that is listened on.
     """
 
-    def __init__(self, handler: Any, options: EndpointOptions) -> None:
+    def __init__(self, handler: Any, options: EndpointOptions, port: int) -> None:
         super().__init__(handler, handler_cancellation=True)
+        self.port = port
         self._options = options
 
     def __call__(self) -> Connection:

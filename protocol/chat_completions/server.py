@@ -92,7 +92,7 @@ class EndpointServer:
         listener = _listen(self._house.options.port)
         self._house.port = listener.getsockname()[1]
         self._house.created = int(time.time())
-        server = Server(self._handle, self._house.options)
+        server = Server(self._handle, self._house.options, self._house.port)
         self._runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_LAST_WORDS)
         await self._runner.setup()
         await web.SockSite(self._runner, listener, backlog=_BACKLOG).start()
