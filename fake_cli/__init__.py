@@ -50,10 +50,14 @@ A step is an object; the first key that names a kind is what it does, the others
     {"close_stdout": true}  {"harm": {"bytewise": "", "noise": null}}
 
 Every step may have "name" (for `--harm crash-at=NAME:CODE`), "as" (keeps its outcome) and "comment". Texts can refer to
-what is known: ${user}, ${turn}, ${cwd}, ${model}, ${mode}, ${i}, ${folded}, and outcomes, with something to say
-instead: ${db.answers.0|nothing}. Outcomes have `decision`: a question `answered` (with `answers`, `labels`, `notes`,
-`response`), a permission or plan `allowed` (with `always`, `mode`), both `denied` (with `message`) or `withdrawn`, an
-elicitation `accept`, `decline` or `cancel` (with `content`). `${last.…}` is the newest one.
+what is known: ${user}, ${turn}, ${cwd}, ${model}, ${mode}, ${effort}, ${system} (of the handshake), ${i}, ${folded},
+and outcomes, with something to say instead: ${db.answers.0|nothing}. Outcomes have `decision`: a question `answered`
+(with `answers`, `labels`, `notes`, `response`), a permission or plan `allowed` (with `always`, `mode`), both `denied`
+(with `message`) or `withdrawn`, an elicitation `accept`, `decline` or `cancel` (with `content`). `${last.…}` is the
+newest one.
+
+With a `jsonSchema` in the handshake every turn ends with the tool StructuredOutput and a made-up value that keeps to
+it, or the one that the scenario names: {"result": {"structured_output": …}}.
 
 The harms are listed in `fake_cli.harms.NAMES`, those of one-shot mode in `fake_cli.one_shot.NAMES`.
 """

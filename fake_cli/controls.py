@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fake_cli import facts
+from fake_cli import facts, strict
 
 if TYPE_CHECKING:
     from fake_cli.session import Session
@@ -58,8 +58,14 @@ def _initialize(session: Session, request_id: str, request: dict[str, Any]) -> N
     if session.initialized is not None:
         reply(session, "error", request_id, {"error": "Already initialized"})
         return
+    problem = strict.handshake(request)
+    if problem:
+        session.violation(problem)
+        return
     session.initialized = request
     session.title = request.get("title")
+    system = request.get("systemPrompt", request.get("appendSystemPrompt", ""))
+    session.facts["system"] = "\n\n".join(system) if isinstance(system, list) else system
     harms = session.harms
     if "no-handshake" in harms:
         return
@@ -121,6 +127,16 @@ def _set_permission_mode(session: Session, request: dict[str, Any]) -> Answer:
         session.mode_before_plan = session.mode
     session.mode = mode
     return {"mode": mode}
+
+
+def _apply_flag_settings(session: Session, request: dict[str, Any]) -> Answer:
+    settings = request.get("settings")
+    if not isinstance(settings, dict):
+        kind = "array" if isinstance(settings, list) else "string" if isinstance(settings, str) else "undefined"
+        raise RefusedError(f"apply_flag_settings requires `settings` to be an object, got {kind}")
+    if settings.get("effortLevel") in facts.EFFORTS:  # others are passed over in silence
+        session.facts["effort"] = settings["effortLevel"]
+    return None
 
 
 def _cancel_async_message(session: Session, request: dict[str, Any]) -> Answer:
@@ -189,7 +205,7 @@ _HANDLERS: dict[str, Callable[[Session, dict[str, Any]], Answer]] = {
     "set_model": _set_model,
     "set_permission_mode": _set_permission_mode,
     "set_max_thinking_tokens": lambda session, request: None,
-    "apply_flag_settings": lambda session, request: None,
+    "apply_flag_settings": _apply_flag_settings,
     "cancel_async_message": _cancel_async_message,
     "get_context_usage": _get_context_usage,
     "get_usage": _get_usage,

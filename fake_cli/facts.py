@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 VERSION = "2.1.332"
+KNOWS_COMPOSED = (2, 1, 248)
+"""The first version that takes a message literally when it is told so; older ones run commands in it all the same."""
 MODES = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan")
 EDITING_TOOLS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 
@@ -20,7 +22,7 @@ INVALID_RESULT = (
     "directories in all."
 )
 
-_EFFORTS = ["low", "medium", "high", "xhigh", "max"]
+EFFORTS = ["low", "medium", "high", "xhigh", "max"]
 
 
 def _model(value: str, resolved: str, name: str, description: str, *, fast: bool = False) -> dict[str, Any]:
@@ -30,7 +32,7 @@ def _model(value: str, resolved: str, name: str, description: str, *, fast: bool
         "displayName": name,
         "description": description,
         "supportsEffort": True,
-        "supportedEffortLevels": list(_EFFORTS),
+        "supportedEffortLevels": list(EFFORTS),
         "supportsAdaptiveThinking": True,
     }
     if fast:
@@ -105,7 +107,7 @@ def initialize_reply(
         "models": models,
         "account": account,
         "pid": pid,
-        "claude_code_version": version,
+        **({"claude_code_version": version} if version_tuple(version) > (2, 1, 197) else {}),
         "current_permission_mode": mode,
         "fast_mode_state": "off",
         "session_state": "idle",

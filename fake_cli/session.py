@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fake_cli import controls, shapes, strict
+from fake_cli import controls, shapes, strict, structured
 from fake_cli.arguments import Arguments
-from fake_cli.facts import INIT_CAPABILITIES, MODELS, TOOLS, resolve_model, version_tuple
+from fake_cli.facts import INIT_CAPABILITIES, KNOWS_COMPOSED, MODELS, TOOLS, resolve_model, version_tuple
 from fake_cli.memory import Memory
 from fake_cli.output import STDIN, Output, TrafficLog, write_stderr
 from fake_cli.scenario import Scenario
@@ -86,6 +86,7 @@ class Session:
         self.tools = options.get("tools") or [
             tool for tool in TOOLS if tool != "AskUserQuestion" or version_tuple(self.version) >= (2, 0, 71)
         ]
+        self.tools = _chosen_tools(arguments, self.tools)
         self.capabilities: list[str] = options.get("capabilities", INIT_CAPABILITIES)
         self.rules: list[dict[str, Any]] = []
         self.partial = arguments.has("--include-partial-messages")
@@ -95,7 +96,8 @@ class Session:
         self.memory.restore(scenario)
         self.session_id = self.memory.session_id
         self.title: str | None = None
-        self.facts: dict[str, Any] = {"cwd": os.getcwd(), "session_id": self.session_id, "user": "", "turn": 0}
+        self.facts: dict[str, Any] = {"cwd": os.getcwd(), "session_id": self.session_id, "user": "", "turn": 0,
+                                      "system": "", "effort": "medium"}
         self.pending: dict[str, Pending] = {}
         self.background: dict[str, asyncio.Task[None]] = {}
         self.follow_ups: list[Callable[[], Any]] = []
@@ -173,6 +175,12 @@ class Session:
     async def pause(self, seconds: float) -> None:
         """Waits, at the scenario's pace; with pace 0 only lets what came in be handled."""
         await asyncio.sleep(max(0.0, seconds) * self.pace_factor)
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """What answers have to keep to; None where they are free, or the schema is none."""
+        schema = (self.initialized or {}).get("jsonSchema")
+        return schema if structured.is_schema(schema) else None
 
     def go_on(self) -> None:
         """Begins the next turn, if none is running; ends when there is nothing left and nobody to hear from."""
@@ -264,7 +272,7 @@ class Session:
             self.violation(problem)
             return
         queued = Queued(_text_of(message["message"]["content"]), message["message"]["content"], message.get("uuid"),
-                        bool(message.get("client_composed")))
+                        bool(message.get("client_composed")) and version_tuple(self.version) >= KNOWS_COMPOSED)
         if queued.uuid:
             self._uuids.add(queued.uuid)
             self.lifecycle(queued, "queued")
@@ -419,6 +427,15 @@ def _harms_of(options: dict[str, Any]) -> dict[str, str]:
     harm = options.get("harm", {})
     names = harm if isinstance(harm, dict) else dict.fromkeys(harm, "")
     return {name: str(value) for name, value in names.items()}
+
+
+def _chosen_tools(arguments: Arguments, usual: list[str]) -> list[str]:
+    """`--tools ""` leaves none, `--tools Bash,Read` these."""
+    chosen = arguments.lists.get("--tools")
+    if chosen is None or chosen == ["default"]:
+        return usual
+    names = [name for text in chosen for name in text.replace(" ", ",").split(",") if name]
+    return [tool for tool in usual if tool in names]
 
 
 def _text_of(content: Any) -> str:

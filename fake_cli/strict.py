@@ -75,6 +75,19 @@ def control_request(message: Mapping[str, Any]) -> str | None:
     return None
 
 
+def handshake(request: Mapping[str, Any]) -> str | None:
+    """The real one is ended by some of these with the first turn, and passes over others."""
+    system = request.get("systemPrompt", "")
+    texts = system if isinstance(system, list) else [system]
+    if not all(isinstance(text, str) for text in texts):
+        return "`systemPrompt` of initialize must be a text, or a list of texts."
+    if not isinstance(request.get("appendSystemPrompt", ""), str):
+        return "`appendSystemPrompt` of initialize must be a text."
+    if not isinstance(request.get("jsonSchema", {}), dict):
+        return "`jsonSchema` of initialize must be an object."
+    return None
+
+
 def control_response(message: Mapping[str, Any]) -> str | None:
     response = message.get("response")
     if not isinstance(response, dict):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fake_cli import local_commands, shapes
+from fake_cli import local_commands, shapes, structured
 from fake_cli.facts import AGENTS
 from fake_cli.scenario import Step
 from fake_cli.session import Queued, Session, Stopped
@@ -84,7 +85,7 @@ class Turn:
         fields: dict[str, Any] = {
             "cwd": session.facts["cwd"],
             "session_id": session.session_id,
-            "tools": session.tools,
+            "tools": [*session.tools, *([structured.TOOL] if session.schema is not None else [])],
             "mcp_servers": servers,
             "model": session.model,
             "permissionMode": session.mode,
@@ -144,8 +145,24 @@ class Turn:
         if self.session.stop_wanted:
             raise Stopped
         await self._runner().run(self._steps_to_run())
+        if self.session.schema is not None and self.overrides is not None:
+            await self._keep_to(self.session.schema)
         self.speaker.end("end_turn")
         self._result_of_success()
+
+    async def _keep_to(self, schema: dict[str, Any]) -> None:
+        """The tool call that ends a turn with a schema (recorded from 2.1.332); the scenario may say its value."""
+        assert self.overrides is not None
+        value = self.overrides.get("structured_output", structured.example(schema, self.speaker.said))
+        if value is None:
+            return
+        tool_use_id = structured.new_tool_use_id()
+        await self.speaker.tool_use(structured.TOOL, value, tool_use_id, pace=0)
+        self.speaker.close_block()
+        self.speaker.end("tool_use")
+        self.speaker.tool_result(tool_use_id, structured.PROVIDED, structured=structured.PROVIDED)
+        self.speaker.said = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        self.overrides = {"structured_output": value, "stop_reason": "tool_use"} | self.overrides
 
     # -- details --------------------------------------------------------------------------------------------
 
