@@ -14,6 +14,7 @@ from protocol.messages import AssistantMessage, RateLimitEvent, ResultMessage, T
 MOST_CHARACTERS: Final = 32_000_000
 """Of an answer. No model writes as much; a CLI that does is out of order."""
 
+_SCHEMA_TOOL: Final = "StructuredOutput"
 _PARAGRAPH: Final = "\n\n"
 REASONS: Final[dict[str, FinishReason]] = {
     "max_tokens": "length",
@@ -64,6 +65,8 @@ class Answer:
             event = message.get("event")
             if message.get("parent_tool_use_id") is None and isinstance(event, dict):
                 return self._on_event(event)
+        elif kind == "system" and message.get("subtype") == "init" and self._structured:
+            _check_schema_is_taken(message.get("tools"))
         elif kind == "user" and message.get("refusal_retry") is True:
             self._refused()
         elif kind in ("assistant", "result", "rate_limit_event"):
@@ -237,6 +240,12 @@ class Answer:
             told = self._error.raw.get("api_error_status")
             status = status if status is not None or not isinstance(told, int) else told
         return failures.of_the_api(error, status, text, self._resets_at)
+
+
+def _check_schema_is_taken(tools: Any) -> None:
+    """A schema that the CLI cannot use it passes over in silence, and the model would answer as it likes."""
+    if isinstance(tools, list) and _SCHEMA_TOOL not in tools:
+        raise failures.no_schema()
 
 
 def _words(message: AssistantMessage) -> str:

@@ -108,6 +108,16 @@ def said_nothing() -> ApiError:
     return cli_failed("Claude gave an empty answer.", "empty_answer")
 
 
+def no_schema() -> ApiError:
+    """The CLI does not take it for one."""
+    return ApiError(
+        400,
+        "This is no JSON Schema that Claude Code can use.",
+        param="response_format.json_schema.schema",
+        code="invalid_value",
+    )
+
+
 def not_in_the_schema() -> ApiError:
     """The model did not get it right, also after the CLI's own tries."""
     return cli_failed("Claude gave no answer that keeps to the schema.", "schema_not_kept")

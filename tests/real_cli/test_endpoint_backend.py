@@ -331,6 +331,17 @@ class TestParameters:
 
         assert one(backend_of, "Who?", json_schema=SCHEMA).failure == (502, "schema_not_kept")
 
+    def test_a_schema_that_is_none_is_refused_at_once(
+        self, backend_of: Callable[..., Any], model: ScriptedModel
+    ) -> None:
+        model.script("As I like.")
+
+        outcome = one(backend_of, "Who?", json_schema={"type": "object", "properties": {"name": {"type": "wat"}}})
+
+        assert outcome.failure == (400, "invalid_value")
+        assert outcome.error is not None
+        assert outcome.error.param == "response_format.json_schema.schema"
+
 
 class TestFailures:
     @pytest.mark.parametrize(
