@@ -1,9 +1,10 @@
-"""The place above the composer where what waits for the person stands: one at a time, in order of arrival."""
+"""The place where what waits for the person stands: one at a time, in order of arrival."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
@@ -27,8 +28,42 @@ def least_transcript(page_height: int) -> int:
     return min(LEAST_TRANSCRIPT, max(32, page_height // 4 - 60))
 
 
+class Requests(Protocol):
+    """Where requests come from."""
+
+    @property
+    def pending(self) -> Mapping[str, PendingRequest]:
+        """What waits, in order of arrival, by the key that its answer goes to."""
+
+    def context(self, key: str) -> DialogContext:
+        """What the dialog of a request should know besides it."""
+
+
+@dataclass(frozen=True)
+class ConversationRequests:
+    """The requests of one conversation."""
+
+    opened: OpenConversation
+
+    @property
+    def pending(self) -> Mapping[str, PendingRequest]:
+        return self.opened.conversation.pending
+
+    def context(self, key: str) -> DialogContext:
+        conversation = self.opened.conversation
+        pending = conversation.pending[key]
+        return DialogContext(
+            conversation_title=self.opened.title,
+            agent=pending.agent,
+            since=pending.at,
+            capabilities=conversation.capabilities,
+            cwd=str(self.opened.folder),
+            plan=plan_of(self.opened, pending) if pending.kind == "plan" else "",
+        )
+
+
 class DialogSlot(QWidget):
-    """Shows the requests of one conversation.
+    """Shows the requests of one conversation, or of the local API.
 
     The others wait behind the first; with the two arrows one can look at them and answer in any order, for each is
     answered by its id. A dialog that was begun keeps what was typed while another is shown.
@@ -45,10 +80,10 @@ class DialogSlot(QWidget):
     page_wanted = Signal(str)
     file_link = Signal(str)
 
-    def __init__(self, opened: OpenConversation, parent: QWidget | None = None) -> None:
+    def __init__(self, requests: Requests, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("dialogSlot")
-        self._opened = opened
+        self._requests = requests
         self._dialogs: dict[str, RequestDialog] = {}
         self._shown = ""
         self.many = plain_label("", "soft")
@@ -91,7 +126,7 @@ class DialogSlot(QWidget):
 
     def refresh(self) -> None:
         """Show what waits now: the one that was shown if it still waits, else the first."""
-        pending = self._opened.conversation.pending
+        pending = self._requests.pending
         for request_id in list(self._dialogs):
             # One that is over while its request still waits was not accepted: it is asked anew.
             if request_id not in pending or self._dialogs[request_id].is_over:
@@ -102,7 +137,7 @@ class DialogSlot(QWidget):
 
     def lead_to(self, request_id: str) -> None:
         """Show a request and give it the focus, because the person asked for it."""
-        if request_id in self._opened.conversation.pending:
+        if request_id in self._requests.pending:
             self._show(request_id)
             self._show_many()
             if self.shown is not None:
@@ -110,7 +145,7 @@ class DialogSlot(QWidget):
 
     def step(self, by: int) -> None:
         """Show the request before or after."""
-        ids = list(self._opened.conversation.pending)
+        ids = list(self._requests.pending)
         if self._shown in ids and ids:
             self._show(ids[(ids.index(self._shown) + by) % len(ids)])
             self._show_many()
@@ -140,8 +175,8 @@ class DialogSlot(QWidget):
         self.shown_changed.emit()
 
     def _make(self, request_id: str) -> RequestDialog:
-        pending = self._opened.conversation.pending[request_id]
-        dialog = dialog_for(pending, self._context(pending), self._box)
+        pending = self._requests.pending[request_id]
+        dialog = dialog_for(pending, self._requests.context(request_id), self._box)
         dialog.decided.connect(lambda result: self._on_decided(request_id, result))
         dialog.page_wanted.connect(self.page_wanted)
         dialog.file_link.connect(self.file_link)
@@ -150,17 +185,6 @@ class DialogSlot(QWidget):
         self._dialogs[request_id] = dialog
         self._box_column.addWidget(dialog, 1, Qt.AlignmentFlag.AlignHCenter)
         return dialog
-
-    def _context(self, pending: PendingRequest) -> DialogContext:
-        conversation = self._opened.conversation
-        return DialogContext(
-            conversation_title=self._opened.title,
-            agent=pending.agent,
-            since=pending.at,
-            capabilities=conversation.capabilities,
-            cwd=str(self._opened.folder),
-            plan=plan_of(self._opened, pending) if pending.kind == "plan" else "",
-        )
 
     def _on_decided(self, request_id: str, result: dict[str, Any]) -> None:
         self.decided.emit(request_id, result)
@@ -176,7 +200,7 @@ class DialogSlot(QWidget):
             self.shown_changed.emit()
 
     def _show_many(self) -> None:
-        ids = list(self._opened.conversation.pending)
+        ids = list(self._requests.pending)
         self._head.setVisible(len(ids) > 1)
         if self._shown in ids:
             self.many.setText(tr("{number} of {count}", number=ids.index(self._shown) + 1, count=len(ids)))
@@ -195,6 +219,22 @@ class DialogSlot(QWidget):
         layout = dialog.layout() if dialog is not None and not dialog.is_moved_out else None
         head = self._head.sizeHint().height() if not self._head.isHidden() else 0
         return head + (layout.minimumSize().height() if layout is not None else 0)
+
+    def fit(self, page_height: int, others: int) -> None:
+        """Take the height that the shown dialog wants, as long as some of what was said stays in sight.
+
+        Args:
+            page_height: of the page, in pixels.
+            others: what the page's other fixed parts take of it.
+        """
+        if self.shown is None:
+            return
+        room = page_height - others
+        height = min(self.wanted_height(), room - least_transcript(page_height))
+        # In a very low window a request with its buttons comes before the last lines of the transcript.
+        height = max(height, min(self.least_height(), room), 0)
+        if height != self.height():
+            self.setFixedHeight(height)
 
     def sizeHint(self) -> QSize:
         return QSize(theme.column_width(), self.wanted_height())

@@ -19,7 +19,7 @@ from desktop.settings import SettingsStore
 from desktop.transcript import TranscriptView
 from desktop.transcript.markdown import open_web_link
 from desktop.widgets import set_role
-from desktop.window.dialog_slot import DialogSlot, least_transcript
+from desktop.window.dialog_slot import ConversationRequests, DialogSlot
 from desktop.window.empty_page import EmptyPage
 from desktop.window.notice_bar import NoticeBar
 from protocol.conversation import Change
@@ -47,7 +47,7 @@ class ConversationPage(QWidget):
         # Qt's own minimum for a scroll area would push a request over the composer in a low window.
         self.transcript.setMinimumHeight(1)
         self.empty = EmptyPage(self.transcript)
-        self.slot = DialogSlot(opened, self)
+        self.slot = DialogSlot(ConversationRequests(opened), self)
         self.notices = NoticeBar(self)
         self.outbox = OutboxBar(self)
         self.recovered = RecoveredBar(self)
@@ -241,14 +241,7 @@ class ConversationPage(QWidget):
 
     def _fit_slot(self) -> None:
         """The request gets the height it wants, as long as some of the transcript stays in sight."""
-        if self.slot.shown is None:
-            return
-        room = self.height() - self._lower.sizeHint().height()
-        height = min(self.slot.wanted_height(), room - least_transcript(self.height()))
-        # In a very low window a request with its buttons comes before the last lines of the transcript.
-        height = max(height, min(self.slot.least_height(), room), 0)
-        if height != self.slot.height():
-            self.slot.setFixedHeight(height)
+        self.slot.fit(self.height(), self._lower.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
