@@ -63,12 +63,14 @@ class Connection(web.RequestHandler):
             return
         self.surplus = others >= self._options.max_connections
         transport.set_write_buffer_limits(high=0)
+        self._server.transports[self] = transport
         super().connection_made(transport)
         self._expect_head()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """The client has gone, or was sent away."""
         self._expect_no_head()
+        self._server.transports.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -148,13 +150,24 @@ class Server(web.Server):
         handler: answers one request.
         options: the limits.
         port: the one that is listened on.
+
+    Attributes:
+        transports: of the connections that are not quite gone.
     """
 
     def __init__(self, handler: Any, options: EndpointOptions, port: int) -> None:
         super().__init__(handler, handler_cancellation=True)
         self.port = port
+        self.transports: dict[Connection, asyncio.Transport] = {}
         self._options = options
 
     def __call__(self) -> Connection:
         """A new connection."""
         return Connection(self, self._options, loop=self._loop)
+
+    async def abort(self) -> None:
+        """Ends what is left of all connections: closed ones stay until their clients have read the rest."""
+        for transport in list(self.transports.values()):
+            transport.abort()
+        for _ in range(3):  # each is told so in the loop's next round
+            await asyncio.sleep(0)

@@ -56,6 +56,7 @@ class EndpointServer:
             raise ValueError("an endpoint without a token would be open to everybody")
         gate = Gate(options.max_concurrent, options.queue)
         self._house = House(backend, options, token, ask, journal or Journal(), gate)
+        self._server: Server | None = None
         self._runner: web.ServerRunner | None = None
         self._replies: set[asyncio.Task[Any]] = set()
 
@@ -92,8 +93,8 @@ class EndpointServer:
         listener = _listen(self._house.options.port)
         self._house.port = listener.getsockname()[1]
         self._house.created = int(time.time())
-        server = Server(self._handle, self._house.options, self._house.port)
-        self._runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=_LAST_WORDS)
+        self._server = Server(self._handle, self._house.options, self._house.port)
+        self._runner = web.ServerRunner(self._server, handle_signals=False, shutdown_timeout=_LAST_WORDS)
         await self._runner.setup()
         await web.SockSite(self._runner, listener, backlog=_BACKLOG).start()
         await self._house.backend.start()
@@ -108,8 +109,8 @@ class EndpointServer:
 
     async def stop(self) -> None:
         """Ends everything: replies that run end as a 503 or as an error event. May be called again."""
-        house, runner = self._house, self._runner
-        if house.stopping or runner is None:
+        house, runner, server = self._house, self._runner, self._server
+        if house.stopping or runner is None or server is None:
             return
         house.stopping = True
         runs = list(house.runs)
@@ -125,6 +126,7 @@ class EndpointServer:
                 run.cut_off()
         await house.backend.close()
         await runner.cleanup()
+        await server.abort()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         task = asyncio.current_task()

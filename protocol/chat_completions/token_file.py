@@ -44,7 +44,7 @@ class TokenFile:
         except FileNotFoundError:
             pass
         try:
-            return self._create(self.path)
+            return self._put_in_place()
         except FileExistsError:  # another of us was faster, or a link that leads nowhere lies there
             try:
                 return self._read()
@@ -65,7 +65,7 @@ class TokenFile:
             pass
         except OSError as error:
             raise self._broken("cannot be read", error) from error
-        new = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
+        new = self._new_name()
         token = self._create(new)
         try:
             os.replace(new, self.path)
@@ -73,6 +73,23 @@ class TokenFile:
             new.unlink(missing_ok=True)
             raise self._broken("cannot be replaced", error) from error
         return token
+
+    def _put_in_place(self) -> str:
+        """Makes the file, complete from its first moment on, where there is none. Raises FileExistsError."""
+        new = self._new_name()
+        token = self._create(new)
+        try:
+            os.link(new, self.path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            return self._create(self.path)
+        finally:
+            new.unlink(missing_ok=True)
+        return token
+
+    def _new_name(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.new")
 
     def _read(self) -> str:
         try:
@@ -83,13 +100,14 @@ class TokenFile:
             if self.path.is_symlink():
                 raise self._refuse("is a link") from error
             raise self._broken("cannot be read", error) from error
-        with os.fdopen(handle, "rb") as file:
+        try:
             # Asked of the open file: what lies at the path can be another one a moment later.
-            self._check(os.fstat(file.fileno()))
-            try:
-                text = file.read(200).decode("ascii", "replace").strip()
-            except OSError as error:
-                raise self._broken("cannot be read", error) from error
+            self._check(os.fstat(handle))
+            text = os.read(handle, 200).decode("ascii", "replace").strip()
+        except OSError as error:
+            raise self._broken("cannot be read", error) from error
+        finally:
+            os.close(handle)
         if not _SHAPE.fullmatch(text):
             raise self._refuse("holds no token of this program")
         return text
