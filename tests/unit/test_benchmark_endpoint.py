@@ -15,10 +15,8 @@ def test_the_half_with_the_stand_in_runs_and_ends_with_its_figures(capsys: pytes
     figures = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (figures["name"], figures["requests"]) == ("endpoint", 1)
     for suffix in ("", "_stream"):
-        http, direct = figures[f"http_ms{suffix}"], figures[f"direct_ms{suffix}"]
-        assert http > 0
-        assert direct > 0
-        assert figures[f"added_ms{suffix}"] == pytest.approx(http - direct, abs=0.03)
+        assert 0 < figures[f"added_ms{suffix}"] < figures[f"http_ms{suffix}"]
+        assert figures[f"direct_ms{suffix}"] > 0
 
 
 def test_without_the_true_cli_it_says_what_is_missing(
