@@ -32,7 +32,7 @@ from protocol.chat_completions.claude_cli import (
 )
 from protocol.chat_completions.claude_pool import OLDEST_SECONDS, Pool
 from protocol.chat_completions.claude_questions import Questions
-from protocol.chat_completions.errors import cli_failed
+from protocol.chat_completions.errors import ApiError, cli_failed
 from protocol.chat_completions.prompt import Prompt, render
 from protocol.chat_completions.request import CompletionRequest
 from protocol.claude import ClaudeNotFound
@@ -245,7 +245,7 @@ class _Run:
                 self._answered = answer.over
                 yield event
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: ApiError) -> None:
         self._cli.heard.put_nowait(Failure(error))
 
     async def _news(self, answer: Answer, questions: Questions) -> Sequence[Event]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from protocol.chat_completions.errors import ApiError
 from protocol.claude import Claude, ClaudeBroken, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change
 from protocol.jobs import run_job, settled
@@ -77,7 +78,7 @@ def find_launch(setting: str | Sequence[str] | None, env: Mapping[str, str], *, 
 class Failure:
     """Something beside the CLI that ends the answer, put among what the CLI says."""
 
-    error: Exception
+    error: ApiError
 
 
 Heard = Mapping[str, Any] | Sequence[Change] | Failure

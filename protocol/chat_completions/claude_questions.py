@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,8 @@ from protocol.permissions import plan_text
 from protocol.routing import UsageError
 from protocol.session import Session
 
+log = logging.getLogger(__name__)
+
 _LONGEST_PLAN: Final = 1_000_000
 
 
@@ -26,7 +29,7 @@ class Questions:
         open: whether anything waits for a person now.
     """
 
-    def __init__(self, session: Session, caller: Caller, folder: Path, fail: Callable[[Exception], None]) -> None:
+    def __init__(self, session: Session, caller: Caller, folder: Path, fail: Callable[[ApiError], None]) -> None:
         """`fail` is told, once or more often, why the answer cannot go on."""
         self._session = session
         self._caller = caller
@@ -63,10 +66,13 @@ class Questions:
             if self._session.conversation.pending.get(pending.request_id) is pending:
                 self._asking.pop(pending.request_id, None)
                 self._session.answer(pending.request_id, reply)
+        except ApiError as error:
+            self._fail(error)
         except UsageError:
             self._fail(cli_failed("The question of the model was answered in a form that it does not take."))
-        except Exception as error:
-            self._fail(error)
+        except Exception:  # a defect of ours must not leave the client waiting
+            log.exception("a question could not be asked")
+            self._fail(cli_failed(f"{_what(pending)}, and that could not be done.", "question_unanswered"))
 
     async def _reply(self, pending: PendingRequest) -> dict[str, Any]:
         if self._caller.ask is None:
@@ -94,8 +100,11 @@ class Questions:
         request = pending.request
         if not isinstance(request, CanUseTool):
             return ""
-        item = self._session.conversation.item(pending.item_id) if pending.item_id is not None else None
-        return plan_text(request.input, item.input if isinstance(item, ToolItem) else {}, _read_plan)
+        tool_input: dict[str, Any] = {}
+        if pending.tool_item_id is not None:
+            item = self._session.conversation.item(pending.tool_item_id)
+            tool_input = item.input if isinstance(item, ToolItem) else {}
+        return plan_text(request.input, tool_input, _read_plan)
 
 
 def nobody_there(pending: PendingRequest) -> ApiError:

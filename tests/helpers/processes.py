@@ -47,6 +47,14 @@ def wait_until_gone(mark: str, folder: Path | None = None, seconds: float = 5.0)
     return left
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and waits for its parent to look is none."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def describe(processes: list[psutil.Process]) -> str:
     return "\n".join(_lines(processes))
 
