@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from protocol.chat_completions import guards
 from protocol.chat_completions.answer import Stream, whole
@@ -22,6 +22,9 @@ from protocol.chat_completions.reply import model_object, models_object
 from protocol.chat_completions.request import CompletionRequest
 from protocol.chat_completions.run import Run, internal_error, log_defect
 from protocol.permissions import make_visible
+
+_STRANGER: Final = (401, 403, 421, 431)
+"""After such an error the connection ends: whoever may not ask shall hold nothing here."""
 
 
 @dataclass(slots=True)
@@ -44,7 +47,7 @@ class House:
 
     backend: Backend
     options: EndpointOptions
-    token: str
+    token: str = field(repr=False)
     ask: Ask | None
     journal: Journal
     gate: Gate
@@ -122,7 +125,7 @@ class Exchange:
         if self._wire.begun:  # a defect in the middle of a reply: nothing but its end can be told
             raise ConnectionResetError("the reply had begun")
         response = error_response(failure, self._id, allow=self._head.allowed_method)
-        if self._house.stopping or self._connection.surplus:
+        if self._house.stopping or self._connection.surplus or failure.status in _STRANGER:
             response.force_close()
         sent = await self._wire.send(response)
         self._outcome = failure.code or str(failure.status)
@@ -156,7 +159,7 @@ class Exchange:
         limit = asyncio.timeout(self._options.body_timeout)
         try:
             async with limit:
-                if self._head.wants_to_be_told:
+                if self._head.wants_to_be_told and self._request.version >= HttpVersion11:
                     await self._request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
                     self._request.writer.output_size = 0
                 # Piece by piece: what is over the limit is not kept.
@@ -168,6 +171,10 @@ class Exchange:
             if not limit.expired():
                 raise
             raise ApiError(408, "The body did not come in time.", code="body_timeout", should_retry=False) from None
+        except RuntimeError:  # aiohttp's word for a connection that was closed in this moment
+            if self._connection.transport is not None:
+                raise
+            raise ConnectionResetError("closed while its body was read") from None
         except web.RequestPayloadError:
             raise ApiError(400, "The body is no valid HTTP.", code="bad_request") from None
         return bytes(body)

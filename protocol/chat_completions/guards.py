@@ -87,7 +87,7 @@ def check(head: Head, port: int, token: str, most: int) -> None:
     Raises:
         ApiError: 431, 421, 403, 401, 404 or 405, whichever comes first.
     """
-    if sum(len(name) + len(value) for name, values in head.headers.items() for value in values) > most:
+    if sum(len(name) + len(value) + 4 for name, values in head.headers.items() for value in values) > most:
         raise ApiError(431, "The request's headers are too long.", code="headers_too_large")
     check_host(head, port)
     check_origin(head, port)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
@@ -15,6 +15,9 @@ from protocol.chat_completions.http_reply import error_response, new_request_id
 from protocol.chat_completions.options import EndpointOptions
 
 log = logging.getLogger(__name__)
+
+_HEADS: Final = 4
+"""How many times the longest head may come before it is seen that it does not end."""
 
 _quiet = logging.Logger("aiohttp of the local endpoint", logging.CRITICAL + 1)
 """What aiohttp logs by itself holds requests' lines and headers. What is a defect of ours never gets that far."""
@@ -27,6 +30,7 @@ class Connection(web.RequestHandler):
     * Errors of aiohttp's own are JSON objects, too.
     * Requests on top of one that runs (HTTP pipelining, which no client uses) are not taken: their bytes would fill the
       buffer, reading would stop, and that the client has gone would not be noticed.
+    * A first head that does not end is cut off by its size, too. (Whoever gets further holds the token.)
     * What was written has left this program when a write returns. So no connection that is closed lingers because its
       client does not read.
 
@@ -34,7 +38,7 @@ class Connection(web.RequestHandler):
         surplus: it is one of more connections than may be.
     """
 
-    __slots__ = ("_answering", "_busy", "_head_deadline", "_options", "_server", "surplus")
+    __slots__ = ("_answering", "_busy", "_head_deadline", "_head_left", "_options", "_server", "surplus")
 
     def __init__(self, server: Server, options: EndpointOptions, *, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(
@@ -49,6 +53,7 @@ class Connection(web.RequestHandler):
         self._server = server
         self._options = options
         self._head_deadline: asyncio.TimerHandle | None = None
+        self._head_left: int | None = _HEADS * options.max_headers
         self._busy = False
         self._answering = False
         self.surplus = False
@@ -82,6 +87,12 @@ class Connection(web.RequestHandler):
         if data and not self._busy and self._head_deadline is None:
             self._expect_head()
         super().data_received(data)
+        if self._messages:
+            self._head_left = None
+        elif self._head_left is not None:
+            self._head_left -= len(data)
+            if self._head_left < 0:
+                self.force_close()
 
     def begin_request(self) -> None:
         """A head is complete, and its request is looked at."""

@@ -61,7 +61,7 @@ class Journal:
         keep: how many requests that are done stay in the list.
 
     Attributes:
-        on_change: is told of every change, on the server's thread. It must not block and not raise.
+        on_change: is told of every change, on the server's thread. It must not block.
     """
 
     def __init__(self, *, keep: int = 200, on_change: Callable[[Entry], None] | None = None) -> None:
@@ -109,8 +109,12 @@ class Journal:
 
     def _changed(self, entry: Entry) -> None:
         self._snapshot = (*self._done.values(), *self._live.values())
-        if self.on_change is not None:
+        if self.on_change is None:
+            return
+        try:
             self.on_change(entry)
+        except Exception:  # whoever shows the list must not break what it shows
+            log.exception("the list of requests could not be shown")
 
 
 def _line(entry: Entry) -> str:

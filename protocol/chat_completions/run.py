@@ -193,7 +193,7 @@ class _Deadline:
         """Whether it begins to rest with this call."""
         self._resting += 1
         if self._handle is not None:
-            self._left = self._handle.when() - self._loop.time()
+            self._left = max(0.0, self._handle.when() - self._loop.time())
             self._cancel()
         return self._resting == 1
 

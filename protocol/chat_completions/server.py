@@ -19,6 +19,7 @@ from protocol.chat_completions.gate import Gate
 from protocol.chat_completions.http_connection import Server
 from protocol.chat_completions.journal import Journal
 from protocol.chat_completions.options import EndpointOptions
+from protocol.chat_completions.run import log_defect
 
 log = logging.getLogger(__name__)
 
@@ -124,9 +125,16 @@ class EndpointServer:
             log.error("%d answers had not ended %.0f s after they were told to", len(left), house.options.closing)
             for run in runs:
                 run.cut_off()
-        await house.backend.close()
+        await self._close_backend()
         await runner.cleanup()
         await server.abort()
+
+    async def _close_backend(self) -> None:
+        try:
+            async with asyncio.timeout(self._house.options.closing):
+                await self._house.backend.close()
+        except Exception as error:  # whatever it was, the rest has to end, too
+            log_defect("the end of the backend", error)
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         task = asyncio.current_task()

@@ -44,6 +44,16 @@ def test_what_is_done_does_not_change_any_more() -> None:
     assert journal.entries() == before
 
 
+@pytest.mark.logs("could not be shown")
+def test_a_list_that_cannot_be_shown_does_not_stop_the_endpoint() -> None:
+    def show(entry: Entry) -> None:
+        raise RuntimeError("the window is gone")
+
+    journal = Journal(on_change=show)
+    journal.begin(Entry("req_1"))
+    assert [entry.request_id for entry in journal.entries()] == ["req_1"]
+
+
 def test_the_oldest_go_and_what_runs_stays() -> None:
     journal = Journal(keep=3)
     journal.begin(Entry("runs"))

@@ -151,6 +151,12 @@ class TestPages:
 
 
 class TestToken:
+    def test_whoever_does_not_have_it_does_not_keep_its_connection(self, endpoint: Endpoint) -> None:
+        with endpoint.connect() as client:
+            client.sendall(endpoint.request_bytes(Authorization="Bearer x"))
+            assert read_raw_reply(client).status == 401
+            assert client.recv(1) == b""
+
     def test_ways_to_write_it(self, endpoint: Endpoint) -> None:
         for value in (f"Bearer {TOKEN}", f"bearer {TOKEN}", f"BEARER  {TOKEN} "):
             assert endpoint.ask(headers=endpoint.head(Authorization=value)).status == 200
@@ -366,6 +372,16 @@ class TestCrowds:
             reply = endpoint.talk(endpoint.request_bytes().replace(b"\r\n", added + b"\r\n", 1))
             assert reply.status in (400, 431)
             assert reply.error["type"] == "invalid_request_error"
+
+    @pytest.mark.parametrize("line", ["X-{}: a\r\n", "X: {}\r\n ", "X{}"])
+    def test_headers_without_an_end(self, line: str) -> None:
+        """What was read is bounded also in those versions of aiohttp that count no headers."""
+        endless = "".join(line.format(i) for i in range(1_500_000)).encode()
+        with serving(ScriptedBackend(), header_timeout=60.0) as endpoint, endpoint.connect() as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+            with pytest.raises(ConnectionError):
+                client.sendall(endless)
+            endpoint.wait_until(lambda: server_connections(endpoint) == 0, "it is gone")
 
     def test_as_many_headers_as_clients_send(self, endpoint: Endpoint) -> None:
         headers = {**endpoint.head(), **{f"x-stainless-{i}": "a" * 100 for i in range(40)}}

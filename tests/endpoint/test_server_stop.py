@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 
+import aiohttp
 import pytest
 
 from protocol.chat_completions.backend import Started, TextDelta
-from tests.helpers.endpoint import HELLO, Endpoint, Hold, ScriptedBackend, answer, read_raw_reply, serving
+from protocol.chat_completions.options import EndpointOptions
+from protocol.chat_completions.server import EndpointServer
+from tests.helpers.endpoint import HELLO, TOKEN, Endpoint, Hold, ScriptedBackend, answer, read_raw_reply, serving
 
 MOST_SECONDS = 6.0
 
@@ -121,6 +125,39 @@ class TestNewRequests:
             assert read_raw_reply(late).status == 503
             tidying.release()
         assert len(backend.requests) == 1
+
+
+@pytest.mark.logs("unexpected (ZeroDivisionError|TimeoutError)")
+@pytest.mark.parametrize("fault", ["raises", "hangs"])
+def test_a_backend_that_does_not_close_holds_nothing_up(fault: str) -> None:
+    class Broken(ScriptedBackend):
+        async def close(self) -> None:
+            if fault == "raises":
+                raise ZeroDivisionError
+            await Hold().pass_through()
+
+    with serving(Broken(answer("Hi")), closing=0.5) as endpoint:
+        assert endpoint.chat().status == 200
+        ends_in_seconds(endpoint)
+
+
+def test_it_serves_on_anybodys_loop_until_it_is_told_to_end() -> None:
+    """As a program without a window does it."""
+
+    async def test() -> None:
+        backend, end = ScriptedBackend(answer("Hi")), asyncio.Event()
+        server = EndpointServer(backend, EndpointOptions(port=0), TOKEN)
+        url = await server.start()
+        serves = asyncio.create_task(server.run_until(end))
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with aiohttp.ClientSession() as client, client.get(f"{url}/models", headers=headers) as reply:
+            assert reply.status == 200
+        end.set()
+        await asyncio.wait_for(serves, 10)
+        assert backend.closed
+        await server.stop()
+
+    asyncio.run(test())
 
 
 @pytest.mark.logs("had not ended")
