@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop import loop
 from desktop.composer.attachments import Image
 from desktop.conversations import notices
+from desktop.conversations.answers import Answers
 from desktop.conversations.controls import Controls
 from desktop.conversations.drafts import Draft, DraftStore, content_blocks, images_of, new_key
 from desktop.conversations.notices import Notice
@@ -78,6 +79,7 @@ class OpenConversation(QObject):
         self.touched = clock()
         self.unseen = False
         self.typed_in_dialog: Callable[[str], str] | None = None
+        self._answers = Answers()
         self._kept_title = kept.title
         self._clock = clock
         self._settings = settings
@@ -173,23 +175,41 @@ class OpenConversation(QObject):
 
     def reply(self, request_id: str, text: str) -> bool:
         """Answer an open question with a text instead of a choice. False when it was withdrawn meanwhile."""
-        if not self.answer(request_id, reply_instead(text)):
+        in_dialog = self._typed_in_dialog(request_id)
+        if not self.answer(request_id, reply_instead(text), typed=text):
             return False
         self.texts.set_draft("", [])
+        self.texts.recover(in_dialog)
         return True
 
-    def answer(self, request_id: str, result: dict[str, Any]) -> bool:
-        """Send the decision on a request. False when nothing was sent: it was withdrawn meanwhile."""
-        session = self.session
+    def answer(self, request_id: str, result: dict[str, Any], typed: str | None = None) -> bool:
+        """Send the decision on a request. False when nothing was sent: it was withdrawn meanwhile.
+
+        Args:
+            request_id: of the request.
+            result: the decision.
+            typed: what was written for it; where left out, what stands in its dialog. It is kept until the CLI shows
+                that it has read the answer.
+        """
+        session, pending = self.session, self.conversation.pending.get(request_id)
+        if session is None or pending is None:
+            return False
+        before = self.texts.typed.get(request_id, "")
+        self.texts.note_typed(request_id, self._typed_in_dialog(request_id) if typed is None else typed)
+        self._answers.expect(pending)  # first, since what changes by the answer is told before `answer` returns
+        sent = False
         try:
-            if session is None or not session.answer(request_id, result):
-                return False
+            sent = session.answer(request_id, result)
         except (UsageError, WireError) as error:
             # A defect of a dialog, or an input that JSON cannot say: told, and the request stays open, asked anew.
             loop.report(error, "answering a request")
-            return False
-        self.texts.forget_typed(request_id)
-        return True
+        if not sent:
+            self._answers.forget(request_id)
+            self.texts.note_typed(request_id, before)
+        return sent
+
+    def _typed_in_dialog(self, request_id: str) -> str:
+        return self.typed_in_dialog(request_id) if self.typed_in_dialog is not None else ""
 
     def stop(self) -> None:
         """Stop the turn. The conversation goes on."""
@@ -303,6 +323,8 @@ class OpenConversation(QObject):
                 self.runner.resume.cleared(self.conversation.session_id)
             elif change.kind == "pending_removed":
                 self._on_request_gone(change)
+        for request_id in self._answers.read(self.conversation, changes):
+            self.texts.forget_typed(request_id)
         settled = self.texts.outbox.settle(self.conversation.items)
         if settled:
             self.texts.save_soon()
@@ -317,14 +339,15 @@ class OpenConversation(QObject):
             self.state_changed.emit()
 
     def _on_request_gone(self, change: Change) -> None:
-        text = self.texts.forget_typed(change.id)
-        if change.reason == "answered":
+        if change.id in self._answers and change.reason == "answered":
             return
-        if self.typed_in_dialog is not None:
-            text = self.typed_in_dialog(change.id) or text
-        self.texts.recover(text)
+        text = self.texts.forget_typed(change.id)
+        if change.reason != "answered":
+            self.texts.recover(self._typed_in_dialog(change.id) or text)
 
     def _on_exit(self) -> None:
+        for request_id in self._answers.lost():
+            self.texts.recover(self.texts.forget_typed(request_id))
         unsent = self.texts.lose_what_was_sent() or bool(self.texts.outbox.messages)
         if self.phase != "running" or self.session is None:
             return
