@@ -63,11 +63,18 @@ def browser() -> Path:
     return Path(found)
 
 
+_missing: dict[tuple[Path, str], str] = {}
+"""What could not be had in this run, by the cache: asked for by many tests, and without network each try takes long."""
+
+
 def _or_skip(name: str) -> Path:
+    wanted = cache_folder(), name
     try:
-        return install(name)
+        if wanted not in _missing:
+            return install(name)
     except CannotInstallError as problem:
-        _cannot(str(problem))
+        _missing[wanted] = str(problem)
+    _cannot(_missing[wanted])
 
 
 def _cannot(reason: str) -> Never:
@@ -115,7 +122,7 @@ def _fetch(name: str, pins: Path, folder: Path) -> None:
         _run(name, [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error"])
         return
     _run(name, [sys.executable, "-m", "venv", str(folder)])
-    _run(name, [str(_python(folder)), "-m", "pip", "install", "--quiet", "--requirement", str(pins)])
+    _run(name, [str(_python(folder)), "-m", "pip", "install", "--quiet", "--retries", "2", "-r", str(pins)])
 
 
 def _run(name: str, command: Sequence[str]) -> None:

@@ -94,10 +94,18 @@ def test_what_is_missing_skips_and_fails_where_it_is_required(
         get()
 
 
-def test_a_python_that_cannot_be_had_skips(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        clients.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", "no network")
-    )
+def test_a_python_that_cannot_be_had_skips_its_tests_and_is_tried_for_once(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
 
-    with pytest.raises(pytest.skip.Exception, match="no network"):
-        python_of("old-openai")
+    def refuse(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        calls.append(command)
+        return subprocess.CompletedProcess(command, 1, "", "no network")
+
+    monkeypatch.setattr(clients.subprocess, "run", refuse)
+
+    for _ in range(3):
+        with pytest.raises(pytest.skip.Exception, match="no network"):
+            python_of("old-openai")
+    assert len(calls) == 1
