@@ -135,6 +135,14 @@ class TestUserMessages:
             requests.initialize(title="T", supported_dialog_kinds=["k"], per_task_stop=False),
             {"subtype": "initialize", "hooks": None, "title": "T", "supportedDialogKinds": ["k"]},
         ),
+        (
+            requests.initialize(system_prompt="", json_schema={"type": "object"}, per_task_stop=False),
+            {"subtype": "initialize", "hooks": None, "systemPrompt": "", "jsonSchema": {"type": "object"}},
+        ),
+        (
+            requests.initialize(append_system_prompt="Be kind.", per_task_stop=False),
+            {"subtype": "initialize", "hooks": None, "appendSystemPrompt": "Be kind."},
+        ),
         (requests.mcp_reconnect("demo"), {"subtype": "mcp_reconnect", "serverName": "demo"}),
         (requests.mcp_toggle("demo", False), {"subtype": "mcp_toggle", "serverName": "demo", "enabled": False}),
         (

@@ -19,6 +19,7 @@ from protocol import permissions, requests
 from protocol.conversation import Change
 from protocol.incoming import Incoming
 from protocol.options import SessionOptions
+from protocol.process import Ladder
 from protocol.session import RequestRefused, Session, SessionError, UsageError
 from protocol.wire import Line, WireError
 from tests.helpers.peer import Peer, run
@@ -186,6 +187,74 @@ class TestStart:
             assert await peer.session.close() is not None
             with pytest.raises(SessionError, match="closed"):
                 await start
+
+        run(test())
+
+    def test_a_process_that_was_started_ahead_hears_nothing_before_the_handshake(self, tmp_path: Path) -> None:
+        async def test() -> None:
+            peer = Peer(tmp_path, IDLE)
+            session = peer.session
+            assert not session.alive
+            await session.spawn()
+            assert session.alive
+            assert not session.running
+            with pytest.raises(SessionError, match="not running"):
+                session.send("too early")
+            handshake = requests.initialize(system_prompt="Be kind.", json_schema={"type": "object"})
+            await session.start(handshake)
+            assert session.running
+            await session.close()
+            assert not session.alive
+            assert [message["request"] for message in peer.heard()] == [handshake]
+
+        run(test())
+
+    def test_a_process_is_started_once_and_shakes_hands_once(self, tmp_path: Path) -> None:
+        async def test() -> None:
+            peer = Peer(tmp_path, IDLE)
+            await peer.session.spawn()
+            with pytest.raises(UsageError):
+                await peer.session.spawn()
+            await peer.session.start()
+            with pytest.raises(UsageError):
+                await peer.session.start()
+            await peer.session.close()
+
+        run(test())
+
+    def test_a_process_that_died_before_the_handshake_says_so(self, tmp_path: Path) -> None:
+        async def test() -> None:
+            peer = Peer(tmp_path, "sys.stderr.write('the login is over'); sys.exit(7)")
+            await peer.session.spawn()
+            assert (await peer.session.wait_closed()).code == 7
+            assert not peer.session.alive
+            with pytest.raises(SessionError, match=r"code 7.*\n.*the login is over"):
+                await peer.session.start()
+
+        run(test())
+
+    def test_a_process_that_dies_with_the_handshake_says_so(self, tmp_path: Path) -> None:
+        async def test() -> None:
+            peer = Peer(tmp_path, "read(); sys.exit(7)")
+            await peer.session.spawn()
+            with pytest.raises(SessionError, match="code 7"):
+                await peer.session.start()
+            assert peer.session.exit is not None
+
+        run(test())
+
+    def test_a_process_that_was_never_needed_is_ended(self, tmp_path: Path) -> None:
+        async def test() -> None:
+            peer = Peer(tmp_path, "time.sleep(60)")
+            await peer.session.spawn()
+            pid = peer.session.pid
+            end = await peer.session.close(Ladder(eof=0.0, term=1.0, kill=2.0))
+            assert pid is not None
+            assert not psutil.pid_exists(pid)
+            assert end is not None
+            assert end.how == "terminated"
+            with pytest.raises(SessionError, match="closed"):
+                await peer.session.start()
 
         run(test())
 
