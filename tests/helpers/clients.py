@@ -69,18 +69,19 @@ _missing: dict[tuple[Path, str], str] = {}
 
 def _or_skip(name: str) -> Path:
     wanted = cache_folder(), name
+    if wanted in _missing:
+        _cannot(_missing[wanted])
     try:
-        if wanted not in _missing:
-            return install(name)
+        return install(name)
     except CannotInstallError as problem:
         _missing[wanted] = str(problem)
-    _cannot(_missing[wanted])
+        _cannot(str(problem))
 
 
 def _cannot(reason: str) -> Never:
     if is_required():
         pytest.fail(f"HANDRAISE_REQUIRE_CLIENTS is set, but {reason}", pytrace=False)
-    pytest.skip(reason)
+    pytest.skip(reason.partition("\n")[0].rstrip(":"))
 
 
 def install(name: str) -> Path:
