@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import multiprocessing
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from desktop import __version__
+
+if TYPE_CHECKING:
+    from desktop.serve import ServeOptions
 
 FAKE_CLI_SWITCH = "--fake-cli"
 """The hidden first argument that makes the packaged app the stand-in for `claude` that `--demo` runs."""
@@ -20,6 +25,7 @@ DESCRIPTION = "A desktop client for Claude Code that asks you when Claude needs 
 EPILOG = """\
 other commands:
   handraise run [--answers F] [--json] PROMPT   one turn in this folder, without a window
+  handraise serve [--port N] …                  the local OpenAI-compatible endpoint alone, without a window
   handraise doctor [--json]                     what was found on this computer
 """
 
@@ -50,6 +56,85 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("prompt", metavar="PROMPT", help="what Claude shall do")
     return parser
+
+
+def serve_parser() -> argparse.ArgumentParser:
+    """The arguments of `handraise serve`."""
+    parser = _Parser(
+        prog="handraise serve", allow_abbrev=False,
+        description="The local, OpenAI-compatible endpoint on 127.0.0.1, without a window. Once it listens it prints "
+        "one line of JSON: its url, the file with its token, its process id.",
+    )  # fmt: skip
+    add = parser.add_argument
+    add("--port", type=_whole(0, 65535), default=8473, metavar="N", help="where it listens (8473; 0: any free one)")
+    add("--token-file", type=Path, metavar="F", help="the file with the token, made if need be (the window's own)")
+    add("--backend", choices=("claude", "command"), default="claude", help="what answers: Claude Code, or a command")
+    add("--command", type=_command, metavar="JSON-ARRAY", help='a one-shot program, as in ["program", "argument"]')
+    add("--model-name", metavar="M", help="what the command's model is called (the program's name)")
+    add("--timeout", type=_seconds, default=600.0, metavar="S", help="seconds that an answer may take (600)")
+    add("--max-concurrent", type=_whole(1, 64), default=2, metavar="N", help="answers at once (2)")
+    add("--queue", type=_whole(0, 1000), default=8, metavar="N", help="requests that may wait (8)")
+    add("--lenient", action="store_true", help="ignore sampling parameters instead of refusing them")
+    add("--tools-in", type=Path, metavar="FOLDER", help="give Claude its tools, in this folder; nobody can be asked")
+    return parser
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds
+
+
+def _command(text: str) -> tuple[str, ...]:
+    try:
+        words = json.loads(text)
+    except (ValueError, RecursionError):
+        words = None
+    good = isinstance(words, list) and words and all(isinstance(word, str) and "\0" not in word for word in words)
+    if not good or not words[0].strip():
+        raise argparse.ArgumentTypeError("it is no JSON array of a program and its arguments, as in '[\"llm\"]'")
+    return tuple(words)
+
+
+def serve_options(words: Sequence[str]) -> ServeOptions:
+    """The arguments of `handraise serve`, checked. Leaves with exit code 2 when they do not fit."""
+    parser = serve_parser()
+    given = parser.parse_args(words)
+    if given.backend == "command" and given.command is None:
+        parser.error("the backend “command” needs the program: --command '[\"program\", \"argument\"]'")
+    if given.backend == "claude" and (given.command is not None or given.model_name is not None):
+        parser.error("--command and --model-name belong to --backend command")
+    if given.model_name is not None and not given.model_name.strip():
+        parser.error("--model-name is empty")
+    if given.tools_in is not None and given.backend == "command":
+        parser.error("--tools-in belongs to --backend claude; a command brings its own tools")
+    if given.tools_in is not None and not given.tools_in.is_dir():
+        parser.error(f"there is no folder {given.tools_in}")
+    from desktop.serve import ServeOptions
+    from protocol.chat_completions.options import EndpointOptions
+
+    return ServeOptions(
+        EndpointOptions(
+            port=given.port, lenient=given.lenient, timeout=given.timeout, max_concurrent=given.max_concurrent,
+            queue=given.queue,
+        ),
+        token_file=given.token_file.absolute() if given.token_file is not None else None,
+        backend=given.backend, command=given.command or (), model_name=given.model_name or "",
+        tools_in=given.tools_in.resolve() if given.tools_in is not None else None,
+    )  # fmt: skip
 
 
 def doctor_parser() -> argparse.ArgumentParser:
@@ -85,6 +170,11 @@ def _dispatch(words: list[str]) -> int:
         from desktop import run
 
         return run.main(run_options.prompt, answers=run_options.answers, as_json=run_options.json)
+    if words[:1] == ["serve"]:
+        serve_words = serve_options(words[1:])
+        from desktop import serve
+
+        return serve.main(serve_words)
     if words[:1] == ["doctor"]:
         doctor_options = doctor_parser().parse_args(words[1:])
         from desktop import doctor

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import platformdirs
 
+TOKEN_NAME = "local-api-token"
+"""The file with the local endpoint's token, below the data folder: the window's and `handraise serve`'s."""
+
 _NAME = "handraise"
 
 
