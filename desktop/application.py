@@ -200,15 +200,18 @@ class Application(QObject):
 
     def _build(self) -> None:
         from desktop.conversations import Conversations, DraftStore, Surroundings
+        from desktop.local_api.service import LocalApi
         from desktop.notifications import Notifier
         from desktop.window.main_window import MainWindow
 
         surroundings = Surroundings(self.settings, self.env)
         self.conversations = Conversations(self.settings, surroundings, DraftStore(data_dir(self.env) / "drafts"))
-        self.window = MainWindow(self.conversations, self.settings, self._geometry)
+        self.local_api = LocalApi(self.settings, surroundings, data_dir(self.env))
+        self.window = MainWindow(self.conversations, self.settings, self._geometry, self.local_api)
         self.window.closing.connect(self._stop.set)
         self.notifier = Notifier(self.window, self.settings, self.qt.windowIcon(), self)
         self.conversations.request_added.connect(self.notifier.tell)
+        self.local_api.asker.request_added.connect(self.notifier.tell_of_local_api)
         self.notifier.opened.connect(self.window.lead_to)
         self._instance.wished.connect(self._on_wish)
         self._instance.listen()
@@ -233,6 +236,7 @@ class Application(QObject):
         elif restored:
             self.window.show_conversation(restored[-1])
         self.window.look_around_soon()
+        self.local_api.begin()
 
     def _apply(self, settings: Settings) -> None:
         translations.set_language(settings.language)
@@ -261,11 +265,15 @@ class Application(QObject):
             widget.hide()
         self.notifier.close()
         try:
-            await asyncio.wait_for(self.conversations.close_all(), CLOSE_SECONDS)
+            await asyncio.wait_for(self._close_all(), CLOSE_SECONDS)
         except TimeoutError:
-            log.error("The conversations did not end within %.0f s", CLOSE_SECONDS)
+            log.error("The conversations or the local API did not end within %.0f s", CLOSE_SECONDS)
         self.report.disconnect(self._on_report)
         self.window.deleteLater()
+
+
+    async def _close_all(self) -> None:
+        await asyncio.gather(self.conversations.close_all(), self.local_api.close())
 
 
 def _qt_application() -> QApplication:

@@ -21,22 +21,29 @@ log = logging.getLogger("handraise.notifications")
 SHOWN_MS = 15_000
 
 
-def notification_words(opened: OpenConversation, request: PendingRequest) -> tuple[str, str]:
-    """Title and text. The text names the conversation, and nothing of what is asked: screens are seen by others."""
+def notification_words(opened: OpenConversation | None, request: PendingRequest) -> tuple[str, str]:
+    """Title and text. The text names the conversation, and nothing of what is asked: screens are seen by others.
+
+    Args:
+        opened: the conversation; None for a request of a program that uses the local API.
+        request: what waits.
+    """
     titles = {
         "question": tr("Claude has a question"),
         "permission": tr("Claude asks for permission"),
         "plan": tr("Claude has a plan for you to read"),
         "elicitation": tr("Claude needs something from you"),
     }
-    return titles.get(request.kind, tr("Claude is waiting for you")), opened.title
+    title = titles.get(request.kind, tr("Claude is waiting for you"))
+    return title, opened.title if opened is not None else tr("Local API")
 
 
 class Notifier(QObject):
     """Shows one notification at a time, the newest.
 
     Signals:
-        opened(OpenConversation, request_id): the person clicked it, to be led to the dialog.
+        opened(OpenConversation | None, request_id): the person clicked it, to be led to the dialog; None for the
+            local API.
     """
 
     opened = Signal(object, str)
@@ -45,14 +52,22 @@ class Notifier(QObject):
         super().__init__(parent)
         self._window = window
         self._settings = settings
-        self._about: tuple[OpenConversation, str] | None = None
+        self._about: tuple[OpenConversation | None, str] | None = None
         self._tray: QSystemTrayIcon | None = None
         self._icon = icon
 
     def tell(self, opened: OpenConversation, request_id: str) -> None:
         """Something waits. Nothing happens while the person looks at the window."""
         request = opened.conversation.pending.get(request_id)
-        if request is None or self._window.isActiveWindow() or not self._settings.settings.notify:
+        if request is not None:
+            self._tell(opened, request_id, request)
+
+    def tell_of_local_api(self, key: str, request: PendingRequest) -> None:
+        """The same for a request of a program that uses the local API."""
+        self._tell(None, key, request)
+
+    def _tell(self, opened: OpenConversation | None, request_id: str, request: PendingRequest) -> None:
+        if self._window.isActiveWindow() or not self._settings.settings.notify:
             return
         QApplication.alert(self._window)
         self._about = (opened, request_id)

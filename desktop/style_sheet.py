@@ -66,6 +66,10 @@ QPushButton[role="chip"]:checked {
     border: 1px solid $accent; background: $accent_tint; color: $text; font-weight: 600;
 }
 QPushButton[role="chip"]:focus { border: 2px solid $accent; padding: 1px ${pad_x1}px; }
+QPushButton[role="row"] { background: transparent; border: 1px solid transparent; text-align: left; padding: 0; }
+QPushButton[role="row"]:hover { background: $background; }
+QPushButton[role="row"]:checked { background: $accent_tint; }
+QPushButton[role="row"]:focus { border: 2px solid $accent; }
 
 QAbstractScrollArea { background: transparent; border: none; }
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QDoubleSpinBox, QComboBox, QDateEdit, QDateTimeEdit {

@@ -56,6 +56,9 @@ class OutboxBar(QWidget):
 class RecoveredBar(QWidget):
     """Texts that lost their place: a dialog that closed by itself, a message that did not arrive.
 
+    Args:
+        composer: whether there is a message that they can be put into.
+
     Signals:
         use(text): put it into the composer.
         copy(text): put it on the clipboard.
@@ -66,9 +69,10 @@ class RecoveredBar(QWidget):
     copy = Signal(str)
     forget = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, composer: bool = True) -> None:
         super().__init__(parent)
         self.setObjectName("recovered")
+        self._composer = composer
         self.setAccessibleName(tr("Recovered text"))
         self._shown: list[str] = []
         self._column = _column(self)
@@ -82,6 +86,7 @@ class RecoveredBar(QWidget):
         _empty(self._column)
         for number, text in enumerate(texts):
             use = button(tr("Put into the message"), f"useRecovered_{number}")
+            use.setVisible(self._composer)
             copy = button(tr("Copy"), f"copyRecovered_{number}", "quiet")
             forget = button(tr("Dismiss"), f"forgetRecovered_{number}", "quiet")
             use.clicked.connect(lambda _=False, text=text: self.use.emit(text))

@@ -29,6 +29,7 @@ class DialogContext:
     Attributes:
         conversation_title: shown when the dialog is a window of its own.
         agent: what the asking subagent is called, or "" when Claude itself asks.
+        client: what the program is called that asks through the local API, or "" for a conversation's own request.
         since: epoch seconds at which the request came; 0 for now.
         capabilities: what the CLI's `system/init` declared.
         cwd: the conversation's folder, or "".
@@ -39,6 +40,7 @@ class DialogContext:
 
     conversation_title: str = ""
     agent: str = ""
+    client: str = ""
     since: float = 0.0
     capabilities: Collection[str] = frozenset()
     cwd: str = ""
@@ -265,7 +267,9 @@ class RequestDialog(QDialog):
 
     def _show_waiting(self) -> None:
         seconds = waiting_time(self.context.clock() - self._since)
-        if self.context.agent:
+        if self.context.client:
+            text = tr("{client} asks through the local API · waiting {time}", client=self.context.client, time=seconds)
+        elif self.context.agent:
             text = tr("Subagent “{agent}” asks · waiting {time}", agent=self.context.agent, time=seconds)
         else:
             text = tr("Claude asks · waiting {time}", time=seconds)

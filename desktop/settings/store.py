@@ -37,6 +37,15 @@ class Settings(BaseModel):
     """Whether a waiting request is announced by the desktop when the window is not in front."""
     trusted_folders: list[str] = Field(default_factory=list)
     last_folder: str = ""
+    local_api: bool = False
+    """Whether the local endpoint is on."""
+    local_api_port: int = Field(default=8473, ge=0, le=65535)
+    """The port of the local endpoint; 0 takes any free one at each start."""
+    local_api_lenient: bool = False
+    """Whether the usual sampling parameters, which are not done, are ignored instead of refused."""
+    local_api_tools: bool = False
+    """Whether requests may use tools, in `local_api_folder`; without a folder they may not."""
+    local_api_folder: str = ""
 
 
 class SettingsStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLay
 from desktop import loop, theme
 from desktop.conversations import Conversations, OpenConversation
 from desktop.conversations.notices import Notice
+from desktop.local_api.button import KEY as LOCAL_API_KEY
 from desktop.onboarding.welcome import Findings, WelcomePage, look_around
 from desktop.settings import SettingsStore
 from desktop.translations import tr
 from desktop.widgets import DotState, hairline, set_role
 from desktop.window import tab_order
 from desktop.window.actions import WindowActions
+from desktop.window.local_api_place import LocalApiPlace
 from desktop.window.notice_bar import NoticeBar
 from desktop.window.sidebar import WIDTH as SIDEBAR_WIDTH
 from desktop.window.sidebar import Sidebar
@@ -27,6 +30,7 @@ from desktop.window.top_bar import TopBar
 from desktop.window.wording import account_detail, account_words, dot_of, plan_words, state_words, waiting_words
 
 if TYPE_CHECKING:
+    from desktop.local_api.service import LocalApi
     from desktop.window.page import ConversationPage
 
 NARROW = 760
@@ -43,7 +47,13 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
 
-    def __init__(self, conversations: Conversations, settings: SettingsStore, geometry: QSettings) -> None:
+    def __init__(
+        self,
+        conversations: Conversations,
+        settings: SettingsStore,
+        geometry: QSettings,
+        local_api: LocalApi | None = None,
+    ) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
         self.setWindowTitle("Handraise")
@@ -62,6 +72,7 @@ class MainWindow(QMainWindow):
         self.welcome = WelcomePage(settings.settings.last_folder, self)
         self.stack.addWidget(self.welcome)
         self.actions_of_window = WindowActions(self)
+        self.local_api = LocalApiPlace(self, local_api)
         self._lay_out()
         self._connect()
         self._keys()
@@ -122,7 +133,7 @@ class MainWindow(QMainWindow):
 
     def _keys(self) -> None:
         actions = self.actions_of_window
-        keys = {
+        keys: dict[str, Callable[[], object]] = {
             "Ctrl+J": self.go_to_next_waiting,
             "Ctrl+N": actions.new_conversation,
             "Ctrl+O": self.top_bar.choose_folder,
@@ -133,6 +144,7 @@ class MainWindow(QMainWindow):
             "Ctrl+K": self._focus_search,
             "Ctrl+F": self._find,
             "Ctrl+Q": self.close,
+            LOCAL_API_KEY: self.local_api.toggle,
         }
         for key, does in keys.items():
             QShortcut(QKeySequence(key), self).activated.connect(does)
@@ -158,8 +170,7 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(page)
         opened.unseen = False
         self.sidebar.set_current(opened)
-        if self._narrow:
-            self._show_sidebar(False)
+        self.close_floating_sidebar()
         self.refresh()
 
     def _make_page(self, opened: OpenConversation) -> ConversationPage:
@@ -172,10 +183,22 @@ class MainWindow(QMainWindow):
         self.stack.addWidget(page)
         return page
 
-    def lead_to(self, opened: OpenConversation, request_id: str) -> None:
-        """Bring the window to the front with a waiting request; answers nothing."""
+    def show_latest(self) -> None:
+        """Show the conversation in which something happened last, or the welcome page."""
+        others = sorted(self.conversations, key=lambda one: one.touched)
+        if others:
+            self.show_conversation(others[-1])
+        else:
+            self.stack.setCurrentWidget(self.welcome)
+            self.sidebar.set_current(None)
+            self.refresh()
+
+    def lead_to(self, opened: OpenConversation | None, request_id: str) -> None:
+        """Bring the window to the front with a waiting request, None for one of the local API; answers nothing."""
         self.come_to_front()
-        if self.conversations.by_key(opened.key) is opened:
+        if opened is None:
+            self.local_api.lead_to(request_id)
+        elif self.conversations.by_key(opened.key) is opened:
             self.show_conversation(opened)
             if self.page is not None:
                 self.page.lead_to(request_id)
@@ -190,14 +213,14 @@ class MainWindow(QMainWindow):
             self.activateWindow()
 
     def go_to_next_waiting(self) -> None:
-        """Show the next request that waits: the one after the shown one, over all conversations."""
-        waiting = self.conversations.waiting()
+        """Show the next request that waits: the one after the shown one, over all conversations and the local API."""
+        waiting: list[tuple[OpenConversation | None, str]] = [*self.conversations.waiting(), *self.local_api.waiting()]
         if not waiting:
             return
-        place = -1
-        if self.page is not None and self.page.slot.shown_id:
+        shown: tuple[OpenConversation | None, str] = (None, self.local_api.shown_id)
+        if self.page is not None:
             shown = (self.page.opened, self.page.slot.shown_id)
-            place = waiting.index(shown) if shown in waiting else -1
+        place = waiting.index(shown) if shown in waiting else -1
         opened, request_id = waiting[(place + 1) % len(waiting)]
         self.lead_to(opened, request_id)
 
@@ -212,12 +235,7 @@ class MainWindow(QMainWindow):
             page.hide()
             page.deleteLater()
             if was_shown:
-                others = sorted(self.conversations, key=lambda one: one.touched)
-                if others:
-                    self.show_conversation(others[-1])
-                else:
-                    self.stack.setCurrentWidget(self.welcome)
-                    self.sidebar.set_current(None)
+                self.show_latest()
         self.refresh()
 
     def _on_changed(self, opened: OpenConversation) -> None:
@@ -239,7 +257,9 @@ class MainWindow(QMainWindow):
         self.top_bar.set_narrow(self._narrow)
         for part in (self.top_bar, self._top_line):
             part.setVisible(opened is not None or self._narrow)
-        self.setWindowTitle(f"{opened.title} — Handraise" if opened is not None else "Handraise")
+        title = opened.title if opened is not None else self.local_api.title
+        self.setWindowTitle(f"{title} — Handraise" if title else "Handraise")
+        self.local_api.refresh()
         self._refresh_account()
         self._refresh_status()
 
@@ -247,10 +267,12 @@ class MainWindow(QMainWindow):
         opened = self.current
         waiting = self.conversations.waiting()
         here = sum(1 for one, _ in waiting if one is opened)
-        kinds = {one.conversation.pending[request_id].kind for one, request_id in waiting}
-        words = waiting_words(here, len(waiting) - here, only_questions=kinds == {"question"})
+        kinds = {one.conversation.pending[request_id].kind for one, request_id in waiting} | self.local_api.kinds()
+        words = waiting_words(
+            here, len(waiting) - here, only_questions=kinds == {"question"}, local_api=len(self.local_api.waiting())
+        )
         if opened is None:
-            self.status.show_words("rest", "", words, "")
+            self.status.show_words(*self.local_api.status(), words, "")
             return
         dot, _ = dot_of(opened)
         if dot == "done":
@@ -311,6 +333,11 @@ class MainWindow(QMainWindow):
             self._place_over_page()
             self.sidebar.search.setFocus()
 
+    def close_floating_sidebar(self) -> None:
+        """Make room again, where the sidebar lies over the page."""
+        if self._narrow:
+            self._show_sidebar(False)
+
     def _set_narrow(self, narrow: bool) -> None:
         if narrow == self._narrow:
             return
@@ -337,6 +364,8 @@ class MainWindow(QMainWindow):
     def _focus_composer(self) -> None:
         if self.page is not None:
             self.page.composer.editor.setFocus()
+        else:
+            self.local_api.take_focus()
 
     def _find(self) -> None:
         if self.page is not None:
@@ -351,7 +380,7 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         parts: list[QWidget] = [self.sidebar, self.top_bar, self.notices]
-        parts += self.page.parts if self.page is not None else [self.stack]
+        parts += self.page.parts if self.page is not None else self.local_api.parts or [self.stack]
         order = tab_order.stops(self, [*parts, self.status])
         target = tab_order.neighbour(order, self.focusWidget(), forward=forward)
         if target is not None:

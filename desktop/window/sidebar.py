@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from desktop import theme
 from desktop.conversations import Conversations, OpenConversation
+from desktop.local_api.button import LocalApiButton
 from desktop.translations import tr
 from desktop.widgets import Dot, DotState, ElidedLabel, button, hairline, paint_dot, plain_label, set_role
 from desktop.window.sidebar_model import CONVERSATION_ROLE, ENTRY_ROLE, Entry, SidebarModel
@@ -182,6 +183,8 @@ class Sidebar(QWidget):
         close = QShortcut(QKeySequence(Qt.Key.Key_Delete), self.list)
         close.setContext(Qt.ShortcutContext.WidgetShortcut)
         close.activated.connect(self._on_delete)
+        self.local_api = LocalApiButton(self)
+        self.local_api.hide()
         self.account = AccountChip(self)
         column = QVBoxLayout(self)
         margin = theme.px(12)
@@ -195,7 +198,11 @@ class Sidebar(QWidget):
         column.addWidget(self.search)
         column.addWidget(self.nothing)
         column.addWidget(self.list, 1)
-        column.addWidget(self.account)
+        foot = QVBoxLayout()
+        foot.setSpacing(theme.px(4))
+        foot.addWidget(self.local_api)
+        foot.addWidget(self.account)
+        column.addLayout(foot)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -233,7 +240,9 @@ class Sidebar(QWidget):
 
     def _select(self, key: str) -> None:
         row = self.model.row_of(key)
-        if row >= 0 and self.list.currentIndex().row() != row:
+        if row < 0:
+            self.list.setCurrentIndex(QModelIndex())
+        elif self.list.currentIndex().row() != row:
             self.list.setCurrentIndex(self.model.index(row))
 
     def _on_search(self, text: str) -> None:

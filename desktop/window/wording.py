@@ -108,16 +108,26 @@ def _state(opened: OpenConversation) -> str:
     return activities.get(conversation.activity, tr("Working"))
 
 
-def waiting_words(here: int, elsewhere: int, *, only_questions: bool) -> str:
+def waiting_words(here: int, elsewhere: int, *, only_questions: bool, local_api: int = 0) -> str:
     """How many requests wait, and the key that leads to the next; "" for none.
 
     They are called questions when all of them are, for a permission, a plan or a form is a request, not a question.
+
+    Args:
+        here: in the shown conversation.
+        elsewhere: in others.
+        only_questions: whether all of them, those of the local API included, are questions.
+        local_api: of programs that use the local API.
     """
-    if not here and not elsewhere:
+    if not here and not elsewhere and not local_api:
         return ""
     parts = [_waiting_here(here, only_questions)] if here else []
     if elsewhere:
         parts.append(tr("{count} in another", count=elsewhere) if here else _waiting_there(elsewhere, only_questions))
+    if local_api:
+        parts.append(
+            tr("{count} through the local API", count=local_api) if parts else _waiting_api(local_api, only_questions)
+        )
     return tr("{what} · {key}", what=tr(", ").join(parts), key="Ctrl+J")
 
 
@@ -138,6 +148,16 @@ def _waiting_there(count: int, only_questions: bool) -> str:
     else:
         one = tr("1 request in another conversation")
         many = tr("{count} requests in other conversations", count=count)
+    return one if count == 1 else many
+
+
+def _waiting_api(count: int, only_questions: bool) -> str:
+    if only_questions:
+        one = tr("1 question through the local API")
+        many = tr("{count} questions through the local API", count=count)
+    else:
+        one = tr("1 request through the local API")
+        many = tr("{count} requests through the local API", count=count)
     return one if count == 1 else many
 
 
