@@ -106,7 +106,7 @@ def test_a_python_that_cannot_be_had_skips_its_tests_and_is_tried_for_once(
     monkeypatch.setattr(clients.subprocess, "run", refuse)
 
     for _ in range(3):
-        with pytest.raises(pytest.skip.Exception, match="^the clients 'old-openai' could not be installed$"):
+        with pytest.raises(pytest.skip.Exception, match=r"^the clients 'old-openai' could not be installed$"):
             python_of("old-openai")
     assert len(calls) == 1
     monkeypatch.setenv("HANDRAISE_REQUIRE_CLIENTS", "1")
