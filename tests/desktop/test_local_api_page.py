@@ -17,8 +17,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
 from desktop import loop
 from desktop.local_api.request_rows import ROW_ROLE, RequestRow, RequestsModel, outcome_words, row_of
 from protocol.chat_completions.journal import Entry
+from tests.helpers.api_client import MODEL, Client
 from tests.helpers.desk import Desk, question
-from tests.helpers.local_api import MODEL, ApiSitting, Client
+from tests.helpers.local_api import ApiSitting
 
 NAMES = (
     "localApiSwitch", "localApiAddress", "localApiCopyAddress", "localApiToken", "localApiShowToken",
