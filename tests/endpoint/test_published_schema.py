@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +14,10 @@ import pytest
 from protocol.chat_completions.backend import IMAGES, JSON_SCHEMA, REASONING_EFFORT, Finished, Started, TextDelta, Usage
 from protocol.chat_completions.command_backend import CommandBackend
 from protocol.chat_completions.errors import cli_failed, plan_limit_reached, timed_out
+from tests.helpers.clients import python_of
 from tests.helpers.endpoint import CHAT, HELLO, Endpoint, Hold, Reply, ScriptedBackend, answer, read_raw_reply, serving
 from tests.helpers.fake_cli import FAKE_CLI, ROOT
-from tests.helpers.openapi import CHUNK, COMPLETION, ERROR, MODEL, MODELS, REQUEST, problems
+from tests.helpers.openapi import CHUNK, COMPLETION, DOCUMENT, ERROR, MODEL, MODELS, REQUEST, problems
 
 ALL = frozenset({IMAGES, JSON_SCHEMA, REASONING_EFFORT})
 PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
@@ -175,3 +177,11 @@ def test_a_one_shot_program_answers_by_the_schema() -> None:
     assert_chunks(streamed, usage=False)
     assert unknown.error["code"] == "model_not_found"
     assert problems(ERROR, unknown.json, closed=True) == []
+
+
+def test_the_schema_is_what_the_pinned_package_ships_reduced() -> None:
+    command = [str(python_of("contract")), str(DOCUMENT.parent / "reduce.py")]
+    made = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=100, check=False)
+
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout) == json.loads(DOCUMENT.read_text(encoding="utf-8"))

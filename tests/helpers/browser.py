@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,11 @@ class Exchange:
     Attributes:
         method: as sent; `WEBSOCKET` for one that asks for a websocket.
         url: where to.
-        headers: those of the request, as far as the browser tells.
         status: of the reply as it came over the wire, whatever the page was allowed to see of it; None for none yet.
     """
 
     method: str = ""
     url: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
     status: int | None = None
 
 
@@ -93,8 +91,6 @@ class Page:
         elif method == "Network.requestWillBeSent":
             request = params["request"]
             exchange.method, exchange.url = request["method"], request["url"]
-        elif method == "Network.requestWillBeSentExtraInfo":
-            exchange.headers = params["headers"]
         elif method == "Network.responseReceivedExtraInfo":
             exchange.status = params["statusCode"]
         elif method == "Network.webSocketCreated":
