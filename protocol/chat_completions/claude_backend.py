@@ -19,6 +19,7 @@ from protocol.chat_completions.backend import (
     REASONING_EFFORT,
     Caller,
     Event,
+    Started,
 )
 from protocol.chat_completions.claude_answer import Answer
 from protocol.chat_completions.claude_cli import (
@@ -50,8 +51,10 @@ class ClaudeOptions:
     """How the Claude backend works.
 
     Attributes:
-        tools_in: a folder in which the model has the CLI's tools; None for plain completions without any.
-        idle_timeout: seconds of silence after which an answer is given up; not while a person is asked.
+        tools_in: a folder in which the model has the CLI's tools; None for plain completions without any. The user's
+            own settings count then, but not those that the folder brings, and permission modes of theirs neither.
+        idle_timeout: seconds of silence after which an answer is given up; not while a person is asked. A tool that
+            works gives a sign every 30 seconds.
         handshake_timeout: seconds until a CLI that was started counts as silent.
         oldest: seconds that a started CLI is kept for the next request.
     """
@@ -243,6 +246,8 @@ class _Run:
         while not answer.over:
             for event in await self._news(answer, self._questions):
                 self._answered = answer.over
+                if isinstance(event, Started):
+                    self._pool.refill()  # now the model has work to do, not this computer
                 yield event
 
     def _fail(self, error: ApiError) -> None:

@@ -33,6 +33,7 @@ _PLAIN: Final = (
     "--no-session-persistence",
 )
 _WITH_TOOLS: Final = ("--setting-sources", "user", "--no-session-persistence")
+"""Not the folder's settings: its hooks and tool servers would run unasked, and its rules would allow tools."""
 
 AFTER_AN_ANSWER: Final = Ladder(eof=2.0, term=1.0, kill=2.0)
 IN_THE_MIDDLE: Final = Ladder(eof=0.0, term=1.0, kill=2.0)

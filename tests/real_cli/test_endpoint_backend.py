@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from protocol import permissions, questions
@@ -25,7 +26,7 @@ from protocol.process import child_environment
 from protocol.questions import Answer
 from tests.helpers.completions import Outcome, Person, complete, own_folders, request, text_turn
 from tests.helpers.peer import run
-from tests.helpers.processes import marked_processes, wait_until_gone
+from tests.helpers.processes import is_running, wait_until_gone
 from tests.helpers.real_cli import RealCli
 from tests.real_cli.model import Cut, End, Fail, Hang, ModelRequest, Pause, ScriptedModel, Text, Thinking, ToolUse
 from tests.real_cli.scripts import QUESTIONS, ask
@@ -419,11 +420,13 @@ class TestHangUp:
 
         async def test() -> float:
             async with backend_of() as backend:
+                await backend.start()
+                await backend.reserve.spawn()
+                leader = psutil.Process(backend.reserve.session.pid)
                 events = backend.complete(request("Hello", stream=True), Person(None).caller())
                 assert isinstance(await anext(events), Started)
                 assert await anext(events) == TextDelta("One moment")
-                running = marked_processes(process_mark, tmp_path)
-                assert running
+                running = [leader, *leader.children(recursive=True)]
                 loop = asyncio.get_running_loop()
                 began = loop.time()
                 if cancelled:
@@ -435,8 +438,7 @@ class TestHangUp:
                 else:
                     await events.aclose()
                 took = loop.time() - began
-                alive = [process for process in running if process.is_running() and process.status() != "zombie"]
-                assert alive == []
+                assert [process for process in running if is_running(process.pid)] == []
             return took
 
         assert run(test()) < 5
@@ -571,6 +573,26 @@ class TestTools:
         assert run(test()).text == "Not made."
         assert len(person.asked) == 1
         assert not made.exists()
+
+    def test_what_the_folder_brings_does_not_run_unasked(
+        self, backend_of: Callable[..., Any], claude: RealCli, model: ScriptedModel
+    ) -> None:
+        model.script([Pause(1.0), "Fine."])
+        hook, server = claude.home / "hook-ran", claude.home / "server-ran"
+        folder_settings = claude.project / ".claude"
+        folder_settings.mkdir()
+        hooks = {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": f"touch {hook}"}]}]}
+        (folder_settings / "settings.json").write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
+        servers = {"theirs": {"command": "touch", "args": [str(server)]}}
+        (claude.project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+
+        async def test() -> Outcome:
+            async with backend_of(tools_in=claude.project) as backend:
+                return await complete(backend, request("Hello"))
+
+        assert run(test()).text == "Fine."
+        assert not hook.exists()
+        assert not server.exists()
 
     def test_where_nobody_can_be_asked_the_answer_ends_with_an_error_that_says_so(
         self, backend_of: Callable[..., Any], claude: RealCli, model: ScriptedModel

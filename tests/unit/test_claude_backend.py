@@ -375,7 +375,7 @@ class TestHangUp:
                 await events.aclose()
                 took = time.monotonic() - began
                 assert not is_running(stage.pids[0])
-                assert _named(stage.folders) == []
+                assert _running_in(stage.entries("start")[0]["cwd"]) == []
             return took
 
         assert run(test()) < 6
@@ -689,12 +689,12 @@ async def _until(condition: Callable[[], object], seconds: float = 20.0) -> None
             await asyncio.sleep(0.02)
 
 
-def _named(folder: Path) -> list[int]:
+def _running_in(folder: str) -> list[int]:
     """Processes that run in the folder."""
     found = []
     for process in psutil.process_iter():
         try:
-            if process.cwd().startswith(str(folder)) and process.status() != psutil.STATUS_ZOMBIE:
+            if process.cwd().startswith(folder) and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process.pid)
         except psutil.Error:
             continue
