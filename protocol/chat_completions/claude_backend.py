@@ -55,7 +55,7 @@ class ClaudeOptions:
             own settings count then, but not those that the folder brings, and permission modes of theirs neither.
         idle_timeout: seconds of silence after which an answer is given up; not while a person is asked. A tool that
             works gives a sign every 30 seconds.
-        handshake_timeout: seconds until a CLI that was started counts as silent.
+        handshake_timeout: seconds until a CLI that does not come up counts as silent: for all before the prompt.
         oldest: seconds that a started CLI is kept for the next request.
     """
 
@@ -94,7 +94,7 @@ class ClaudeBackend:
         return self._the_pool
 
     def _make(self) -> Cli:
-        return Cli(self._find, self._options.tools_in, self._options.handshake_timeout)
+        return Cli(self._find, self._options.tools_in)
 
     async def start(self) -> None:
         """Start a CLI to have it ready. What goes wrong is said to the first request."""

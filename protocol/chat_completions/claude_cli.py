@@ -39,6 +39,9 @@ AFTER_AN_ANSWER: Final = Ladder(eof=2.0, term=1.0, kill=2.0)
 IN_THE_MIDDLE: Final = Ladder(eof=0.0, term=1.0, kill=2.0)
 """A CLI whose stdin ends first finishes its turn, which nobody wants any more; so it is told to end at once."""
 
+_LONGER_THAN_ANYBODY_WAITS: Final = 3600.0
+"""Seconds; the one deadline for all that comes before the prompt is the backend's."""
+
 _PREFIX: Final = "handraise-"
 
 
@@ -97,14 +100,13 @@ class Cli:
         heard_at: when it last said something that is a message, by the loop's clock.
     """
 
-    def __init__(self, find: FindLaunch, tools_in: Path | None, handshake_timeout: float) -> None:
+    def __init__(self, find: FindLaunch, tools_in: Path | None) -> None:
         self.heard: asyncio.Queue[Heard] = asyncio.Queue()
         self.heard_at = 0.0
         self.session: Session | None = None
         self.launch = Launch((), {})
         self._find = find
         self._tools_in = tools_in
-        self._timeout = handshake_timeout
         self._loop = asyncio.get_running_loop()
         self._own_folder: tempfile.TemporaryDirectory[str] | None = None
         self._spawning: asyncio.Task[None] | None = None
@@ -144,7 +146,8 @@ class Cli:
             env=launch.env,
             permission_mode=None if self._tools_in is None else "default",
             extra_args=_PLAIN if self._tools_in is None else _WITH_TOOLS,
-            handshake_timeout=self._timeout,
+            handshake_timeout=_LONGER_THAN_ANYBODY_WAITS,
+            ladder=IN_THE_MIDDLE,
         )
         self.session = Session(options, on_changes=self.heard.put_nowait, log=self._hear)
         await self.session.spawn()
