@@ -75,6 +75,7 @@ class ClaudeBackend:
         self._the_pool: Pool | None = None
         self._models: tuple[ModelInfo, ...] = ()
         self._learned_at = 0.0
+        self._asking_models = asyncio.Lock()
         self._new_enough: set[tuple[str, ...]] = set()  # programs that need not be asked for their version again
 
     @property
@@ -106,9 +107,10 @@ class ClaudeBackend:
 
     async def models(self) -> tuple[str, ...]:
         """The names that the CLI gives its models, short and full ones; asked once. Raises ApiError (502, 504)."""
-        if not self._models:
-            async with _Run(self, None) as run:
-                await run.prepare(choose=False)
+        async with self._asking_models:  # however many want to know it: these CLIs have no place in the gate
+            if not self._models:
+                async with _Run(self, None) as run:
+                    await run.prepare(choose=False)
         if not self._models:
             raise cli_failed("Claude Code does not say which models there are.")
         return _names(self._models)

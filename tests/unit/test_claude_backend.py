@@ -258,6 +258,14 @@ class TestRequest:
         assert len(set(first)) == len(first) == 9
         assert sum(1 for m in stage.entries("in") if m.get("request", {}).get("subtype") == "initialize") == 2
 
+    def test_many_who_want_to_know_the_models_start_one_cli_for_it(self, stage: Stage) -> None:
+        async def test() -> list[tuple[str, ...]]:
+            async with stage.backend() as backend:
+                return await asyncio.gather(*(backend.models() for _ in range(6)))
+
+        assert len(set(run(test()))) == 1
+        assert len([message for message in stage.entries("in") if message["type"] == "control_request"]) == 1
+
     def test_a_cli_without_models_cannot_say_them(self, stage: Stage) -> None:
         stage.play(replies={"initialize": {"claude_code_version": "2.1.332"}})
 
