@@ -46,7 +46,7 @@ class OptionsCard(Card):
         self.tools.wished.connect(self._on_tools)
         about = tr(
             "Every program with the token can then have Claude read there. Before it changes a file or runs a command, "
-            "you are asked here."
+            "you are asked here, unless your own rules allow it. The folder’s own settings are not obeyed."
         )
         self._add(self.tools, about)
         self._add_folder()

@@ -24,7 +24,7 @@ from desktop.sentences import Sentence, said, sentence
 from desktop.settings import Settings, SettingsStore
 from protocol.chat_completions.journal import Entry, Journal
 from protocol.chat_completions.options import EndpointOptions
-from protocol.chat_completions.token_file import TokenError, TokenFile
+from protocol.chat_completions.token_file import TokenError, TokenFile, without_token
 from protocol.claude import ClaudeBroken, ClaudeNotFound
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class LocalApi(QObject):
         self._runs: Configuration | None = None
         self._closed = False
         self._told = False
+        self._token = ""
         self._refresh_timer = QTimer(self, singleShot=True, interval=REFRESH_MS)
         self._refresh_timer.timeout.connect(self.refresh_rows)
         self._journal_told.connect(self._refresh_soon, Qt.ConnectionType.QueuedConnection)
@@ -183,6 +184,7 @@ class LocalApi(QObject):
         except TokenError as error:
             self._fail(said(error))
             return
+        self._token = token
         if self._thread is not None and self._thread.server is not None:
             self._thread.server.use_token(token)
         self.changed.emit()
@@ -244,7 +246,7 @@ class LocalApi(QObject):
         self._loop = asyncio.get_running_loop()
         self._show("starting", problem=None)
         try:
-            token = self.token_file.read_or_create()
+            token = self._token = self.token_file.read_or_create()
             thread = await loop.on_thread(self._make_thread, wanted, token)
             url = await loop.on_thread(thread.start)
         except Exception as error:  # a sentence of the endpoint's, or what nobody foresaw: told either way
@@ -289,7 +291,7 @@ class LocalApi(QObject):
             found = asyncio.run_coroutine_threadsafe(self._surroundings.prepare(), self._loop).result(FIND_SECONDS)
         except ClaudeBroken as error:
             raise ClaudeNotFound(str(error)) from error
-        return Launch(found.claude.argv, found.environment.env)
+        return Launch(found.claude.argv, without_token(found.environment.env, self._token))
 
     def _show(self, state: State, *, problem: Sentence | None) -> None:
         self.state, self.problem = state, problem
