@@ -25,7 +25,7 @@ from protocol.chat_completions.claude_cli import Launch, find_launch
 from protocol.chat_completions.command_backend import CommandBackend
 from protocol.chat_completions.options import EndpointOptions
 from protocol.chat_completions.server import EndpointError, EndpointServer
-from protocol.chat_completions.token_file import TokenError, TokenFile
+from protocol.chat_completions.token_file import TokenError, TokenFile, without_token
 
 STAND_IN = "fake_cli"
 """As the first word of `--command`: the bundled stand-in, wherever it lies."""
@@ -79,7 +79,8 @@ async def _serve(options: ServeOptions, env: Mapping[str, str], out: TextIO) -> 
     stop = asyncio.Event()
     _on_signals(stop.set)
     tokens = TokenFile(options.token_file or data_dir(env) / TOKEN_NAME)
-    server = EndpointServer(make_backend(options, env), options.limits, tokens.read_or_create())
+    token = tokens.read_or_create()
+    server = EndpointServer(make_backend(options, without_token(env, token)), options.limits, token)
     url = await server.start()
     try:
         print(json.dumps({"url": url, "token_file": str(tokens.path), "pid": os.getpid()}), file=out, flush=True)

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,14 @@ _SHAPE: Final = re.compile(r"[0-9a-f]{64}")
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 _IN_CHILDREN_CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
 _NOT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe in the file's place must not keep the reader
+
+
+def without_token(env: Mapping[str, str], token: str) -> dict[str, str]:
+    """An environment for a CLI, without whatever holds the token.
+
+    Its user exports it for programs (as `OPENAI_API_KEY`), perhaps for all; the model's tools must not find it there.
+    """
+    return {name: value for name, value in env.items() if not token or token not in value}
 
 
 class TokenError(Exception):

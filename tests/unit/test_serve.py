@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from desktop.__main__ import main, serve_options
+from protocol.chat_completions.token_file import TokenFile
 from tests.helpers.api_client import Client
 from tests.helpers.fake_cli import ROOT
 from tests.helpers.program import Program
@@ -134,6 +135,17 @@ def test_its_token_is_kept_for_its_owner_and_taken_again(place: Place) -> None:
     with place.serving("--token-file", "other") as served:
         assert served.told["token_file"] == str(place.folder / "other")
         assert served.token != first
+
+
+def test_a_token_that_was_exported_for_programs_is_not_in_the_environment_of_the_cli(place: Place) -> None:
+    token = TokenFile(place.token_path).read_or_create()
+    place.env |= {"OPENAI_API_KEY": token, "CURL_HEADER": f"Authorization: Bearer {token}", "OPENAI_BASE_URL": "here"}
+    program = "import json, os; print(json.dumps({'result': json.dumps(dict(os.environ))}))"
+    with place.serving("--command", json.dumps([sys.executable, "-c", program]), "--model-name", DEMO) as served:
+        env = json.loads(served.client().complete("What is in your environment?", DEMO).text)
+    assert env["OPENAI_BASE_URL"] == "here"
+    assert not {"OPENAI_API_KEY", "CURL_HEADER"} & set(env)
+    assert token not in json.dumps(env)
 
 
 def test_its_log_holds_no_word_of_anybody(place: Place) -> None:
