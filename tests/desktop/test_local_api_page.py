@@ -101,6 +101,22 @@ def test_everything_on_it_is_named_and_tab_leads_through_it_from_top_to_bottom(s
 # On and off
 
 
+def test_a_token_that_was_exported_for_programs_is_not_in_the_environment_of_the_cli(sitting: ApiSitting) -> None:
+    async def story() -> None:
+        await sitting.switched_on()
+        for _ in range(2):
+            token = sitting.api.token()
+            sitting.desk.surroundings.environ |= {"OPENAI_API_KEY": token, "OPENAI_BASE_URL": sitting.api.url}
+            sitting.desk.surroundings.forget()
+            assert sitting.backend.find is not None
+            env = (await loop.on_thread(sitting.backend.find)).env
+            assert env["OPENAI_BASE_URL"] == sitting.api.url
+            assert [name for name, value in env.items() if token in value] == []
+            sitting.api.renew_token()
+
+    sitting.play(story)
+
+
 def test_switched_on_it_answers_who_has_the_token_and_nobody_else(sitting: ApiSitting) -> None:
     async def story() -> None:
         await sitting.switched_on()

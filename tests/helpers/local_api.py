@@ -17,6 +17,7 @@ from desktop.local_api.page import LocalApiPage
 from desktop.local_api.service import Configuration, LocalApi
 from desktop.window.main_window import MainWindow
 from protocol.chat_completions.backend import Caller, Event, Finished, Question, Started, TextDelta
+from protocol.chat_completions.claude_cli import Launch
 from protocol.chat_completions.errors import cli_failed
 from protocol.chat_completions.request import CompletionRequest
 from protocol.conversation import PendingRequest
@@ -33,6 +34,7 @@ class ToldBackend:
 
     Attributes:
         configurations: what each start was told, the newest last.
+        find: tells which CLI there is; of the newest start.
         at_work: how many answers are being made.
     """
 
@@ -40,11 +42,13 @@ class ToldBackend:
 
     def __init__(self) -> None:
         self.configurations: list[Configuration] = []
+        self.find: Callable[[], Launch] | None = None
         self.at_work = 0
         self.request: Callable[[], PendingRequest] = lambda: pending(ask(COLOUR))
 
-    def __call__(self, configuration: Configuration, find: object) -> ToldBackend:
+    def __call__(self, configuration: Configuration, find: Callable[[], Launch]) -> ToldBackend:
         self.configurations.append(configuration)
+        self.find = find
         return self
 
     async def start(self) -> None:
