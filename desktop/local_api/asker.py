@@ -7,15 +7,18 @@ import itertools
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
 from desktop.conversations.texts import Texts
-from desktop.dialogs.base import DialogContext
 from desktop.translations import tr
-from protocol.chat_completions.backend import Question
 from protocol.conversation import PendingRequest
+
+if TYPE_CHECKING:
+    # Loaded with the first question: the window comes first.
+    from desktop.dialogs.base import DialogContext
+    from protocol.chat_completions.backend import Question
 
 log = logging.getLogger("handraise.local_api")
 
@@ -97,6 +100,8 @@ class Asker(QObject):
 
     def context(self, key: str) -> DialogContext:
         """What the dialog of a question should know besides it: above all, who asks."""
+        from desktop.dialogs.base import DialogContext
+
         question = self._waiting[key].question
         client = question.client or tr("A program")
         return DialogContext(
