@@ -66,7 +66,7 @@ _REASON_CHARACTERS: Final = 2000
 class Session:
     """One CLI process.
 
-    Everything belongs to the loop that called `spawn()` or `start()`: methods are called there, and `on_changes` is called there.
+    Everything belongs to the loop that called `spawn()` or `start()`: methods are called there, and so is `on_changes`.
 
     Attributes:
         conversation: what is known; it outlives the process.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from protocol.chat_completions.backend import Caller, Question
 from protocol.chat_completions.errors import ApiError, cli_failed, timed_out
+from protocol.chat_completions.run import log_defect
 from protocol.chat_completions.words import shown
 from protocol.conversation import Change, PendingRequest, ToolItem
 from protocol.messages import CanUseTool
 from protocol.permissions import plan_text
 from protocol.routing import UsageError
 from protocol.session import Session
-
-log = logging.getLogger(__name__)
 
 _LONGEST_PLAN: Final = 1_000_000
 
@@ -70,8 +68,8 @@ class Questions:
             self._fail(error)
         except UsageError:
             self._fail(cli_failed("The question of the model was answered in a form that it does not take."))
-        except Exception:  # a defect of ours must not leave the client waiting
-            log.exception("a question could not be asked")
+        except Exception as error:  # a defect of ours must not leave the client waiting
+            log_defect(self._caller.request_id, error)
             self._fail(cli_failed(f"{_what(pending)}, and that could not be done.", "question_unanswered"))
 
     async def _reply(self, pending: PendingRequest) -> dict[str, Any]:

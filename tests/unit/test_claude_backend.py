@@ -658,14 +658,21 @@ class TestQuestions:
 
         assert stage.one("Ask", caller=person.caller(), options={"tools_in": stage.folder}).failure[0] == 502
 
-    @pytest.mark.logs("a question could not be asked")
-    def test_a_defect_of_the_dialog_ends_it_too(self, stage: Stage) -> None:
-        stage.play([{"question": [QUESTION]}, {"text": "Never said"}])
-        person = Person(lambda question: {"x": {"y": 1}}["no such key"])
+    @pytest.mark.logs("unexpected LookupError")
+    def test_a_defect_of_the_dialog_ends_it_too_and_the_log_has_no_word_of_the_question(
+        self, stage: Stage, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def fall_over(question: Question) -> dict[str, Any]:
+            assert isinstance(question.pending.request, CanUseTool)
+            raise LookupError(question.pending.request.input)
 
-        outcome = stage.one("Ask", caller=person.caller(), options={"tools_in": stage.folder})
+        stage.play([{"question": [QUESTION]}, {"text": "Never said"}])
+
+        outcome = stage.one("Ask", caller=Person(fall_over).caller(), options={"tools_in": stage.folder})
 
         assert outcome.failure == (502, "question_unanswered")
+        assert "fall_over" in caplog.text
+        assert str(QUESTION["question"]) not in caplog.text
 
     def test_a_crash_while_a_person_thinks_ends_it_and_the_question(self, stage: Stage) -> None:
         stage.play([{"question": [QUESTION]}, {"text": "Never said"}])
