@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("handraise.local_api")
 
+LONGEST_CLIENT = 32
+"""Characters of a client's name in a dialog's head, which has one line."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
@@ -104,6 +107,8 @@ class Asker(QObject):
 
         question = self._waiting[key].question
         client = question.client or tr("A program")
+        if len(client) > LONGEST_CLIENT:
+            client = client[: LONGEST_CLIENT - 1] + "…"
         return DialogContext(
             conversation_title=tr("Local API: {client}", client=client),
             agent=question.pending.agent,

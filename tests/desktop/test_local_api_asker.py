@@ -68,10 +68,10 @@ def test_a_question_waits_in_the_window_and_its_answer_goes_back(desk: Desk, ask
 
 def test_the_dialog_learns_who_asks(desk: Desk, asker: Asker, other: OtherLoop) -> None:
     async def story() -> None:
-        asked = [other.start(asker.ask(question(client))) for client in ("openai-python", "")]
-        await desk.until(lambda: len(asker.pending) == 2)
+        asked = [other.start(asker.ask(question(client))) for client in ("openai-python", "", "x" * 60)]
+        await desk.until(lambda: len(asker.pending) == 3)
         contexts = [asker.context(key) for key in asker.pending]
-        assert [context.client for context in contexts] == ["openai-python", "A program"]
+        assert [context.client for context in contexts] == ["openai-python", "A program", "x" * 31 + "…"]
         assert contexts[0].conversation_title == "Local API: openai-python"
         assert contexts[0].cwd == str(Path("/work"))
         for key in list(asker.pending):
