@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +35,8 @@ PLACES, QUEUE = 4, 16
 SEED = 20_261_130
 SECONDS = 30.0
 """Patience with what must come; the machine may be busy."""
+CALM = 10
+"""Looks at an unchanged state, one after the other, until it counts as settled."""
 MOST_GROWTH = 8 * 1024 * 1024
 """Bytes of resident memory between the middle and the end: the texts of the requests, kept, would be more."""
 MOST_BLOCKS = 25
@@ -138,16 +140,17 @@ class Served:
             "folders": len(list(self.temporary.iterdir())),
         }
 
-    def settle(self, expected: Callable[[dict[str, int]], bool]) -> dict[str, int]:
-        """Waits until what belongs to it is as expected, and stays so for a moment; returns it."""
+    def settle(self, **expected: int) -> dict[str, int]:
+        """Waits until that much of it is there, and nothing changes any more; returns all of `standing`."""
         end = time.monotonic() + SECONDS
-        calm = 0
-        while time.monotonic() < end and calm < 10:
-            now = self.standing()
-            calm = calm + 1 if expected(now) else 0
+        last, calm = self.standing(), 0
+        while time.monotonic() < end and calm < CALM:
             time.sleep(0.05)
-        assert calm, f"this is left: {now}\n{describe(marked_processes(self._mark))}"
-        return now
+            now = self.standing()
+            calm = calm + 1 if now == last and expected.items() <= now.items() else 0
+            last = now
+        assert calm, f"this is left: {last}, not {expected}\n{describe(marked_processes(self._mark))}"
+        return last
 
     def memory(self) -> tuple[int, int]:
         """Blocks that its objects take, and bytes of resident memory."""
@@ -234,15 +237,16 @@ def serving(folder: Path, mark: str, *words: str, **env: str) -> Iterator[Served
         served.kill()
 
 
-def soak(served: Served, model: str, todo: Sequence[Job]) -> None:
-    """Asks all, and looks in the middle and at the end what is there."""
+def soak(served: Served, model: str, todo: Sequence[Job], ready: int) -> None:
+    """Asks all, and looks in the middle and at the end what is there beside the endpoint, its guardian, and so many
+    CLIs that it keeps ready."""
     middle = len(todo) // 2
     ask_all(served, model, todo[:CLIENTS])  # until then, modules are loaded and the guardian is started
-    before = served.settle(lambda now: now["folders"] <= 1)
+    before = served.settle(processes=2 + ready, folders=ready)
     memory = []
     for part in (todo[CLIENTS:middle], todo[middle:]):
         ask_all(served, model, part)
-        served.settle(lambda now: now == before)
+        served.settle(**before)
         memory.append(served.memory())
     (blocks, size), (blocks_then, size_then) = memory
     assert blocks_then - blocks < MOST_BLOCKS * (len(todo) - middle), memory
@@ -266,7 +270,7 @@ def test_nothing_is_left_of_requests_to_a_one_shot_program(tmp_path: Path, proce
     command = json.dumps([*STAND_IN, "--one-shot"])
     words = ("--backend", "command", "--command", command, "--model-name", "cli-demo")
     with serving(tmp_path, process_mark, *words) as served:
-        soak(served, "cli-demo", jobs(380, longest=0.7))
+        soak(served, "cli-demo", jobs(380, longest=0.7), ready=0)
         assert most_at_once(served) == PLACES
         all_ended(served, process_mark)
 
@@ -295,5 +299,5 @@ def most_at_once(served: Served) -> int:
 @pytest.mark.timeout(300)
 def test_nothing_is_left_of_requests_to_sessions(tmp_path: Path, process_mark: str) -> None:
     with serving(tmp_path, process_mark, HANDRAISE_CLAUDE=json.dumps(STAND_IN)) as served:
-        soak(served, "default", jobs(120, longest=0.5))
+        soak(served, "default", jobs(120, longest=0.5), ready=1)
         all_ended(served, process_mark)
