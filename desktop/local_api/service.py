@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import time
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from desktop.conversations.texts import Texts
 from desktop.local_api.asker import Asker
 from desktop.local_api.request_rows import RequestRow, row_of
 from desktop.paths import TOKEN_NAME
-from desktop.sentences import Sentence, said, sentence
+from desktop.sentences import Sentence, said
 from desktop.settings import Settings, SettingsStore
 from protocol.chat_completions.journal import Entry, Journal
 from protocol.chat_completions.options import EndpointOptions
@@ -251,7 +250,7 @@ class LocalApi(QObject):
             url = await loop.on_thread(thread.start)
         except Exception as error:  # a sentence of the endpoint's, or what nobody foresaw: told either way
             log.warning("The local API could not be started: %s", error)
-            self._show("failed", problem=_why(error, wanted.port))
+            self._show("failed", problem=said(error))
             return
         self._thread, self._runs = thread, wanted
         self.url = url
@@ -321,16 +320,6 @@ class LocalApi(QObject):
         entries = sorted(self._journal.entries(), key=lambda entry: entry.arrived, reverse=True)
         self.rows = [row_of(entry, now) for entry in entries]
         self.requests_changed.emit()
-
-
-def _why(error: Exception, port: int) -> Sentence:
-    """Why it could not be started, translated where that can be."""
-    cause = error.__cause__
-    if isinstance(cause, OSError) and cause.errno == errno.EADDRINUSE:
-        return sentence(
-            "Port {port} is in use by another program. Choose another port, or end that program.", port=port
-        )
-    return said(error)
 
 
 def _texts(store: DraftStore) -> Texts:

@@ -20,6 +20,7 @@ from protocol.chat_completions.http_connection import Server
 from protocol.chat_completions.journal import Journal
 from protocol.chat_completions.options import EndpointOptions
 from protocol.chat_completions.run import log_defect
+from protocol.words import Sentence
 
 log = logging.getLogger(__name__)
 
@@ -29,8 +30,23 @@ _LAST_WORDS: Final = 2.0
 """Seconds that the replies may still take when the server ends."""
 
 
+SENTENCES: Final = {
+    "in use": "Port {port} is in use by another program. Choose another port, or end that program.",
+    "not allowed": "Port {port} may not be used by this user. Choose one above 1023.",
+    "failed": "Cannot listen on port {port}: {reason}.",
+    "not in time": "The endpoint did not start in time.",
+    "not running": "The endpoint does not run.",
+}
+"""Why there is no endpoint, as templates for a translator's catalogue."""
+
+
 class EndpointError(Exception):
-    """The endpoint cannot listen. The message is a sentence."""
+    """The endpoint cannot listen. The text is a `Sentence`."""
+
+    def __init__(self, what: str, **values: object) -> None:
+        """Of `SENTENCES[what]`."""
+        self.sentence = Sentence(SENTENCES[what], {name: str(value) for name, value in values.items()})
+        super().__init__(self.sentence)
 
 
 class EndpointServer:
@@ -161,14 +177,14 @@ def _listen(port: int) -> socket.socket:
         listener.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise EndpointError(_why(port, error)) from error
+        raise _why(port, error) from error
     return listener
 
 
-def _why(port: int, error: Exception) -> str:
+def _why(port: int, error: Exception) -> EndpointError:
     number = getattr(error, "errno", None)
     if number == errno.EADDRINUSE:
-        return f"Port {port} is in use by another program. Choose another port, or end that program."
+        return EndpointError("in use", port=port)
     if number == errno.EACCES:
-        return f"Port {port} may not be used by this user. Choose one above 1023."
-    return f"Cannot listen on port {port}: {getattr(error, 'strerror', None) or error}."
+        return EndpointError("not allowed", port=port)
+    return EndpointError("failed", port=port, reason=getattr(error, "strerror", None) or error)

@@ -55,7 +55,7 @@ class EndpointThread:
             return self._up.result(timeout)
         except TimeoutError:
             self.stop(0)
-            raise EndpointError("The endpoint did not start in time.") from None
+            raise EndpointError("not in time") from None
 
     def stop(self, timeout: float = 20.0) -> bool:
         """Ends it.
@@ -94,7 +94,7 @@ class EndpointThread:
             except RuntimeError:  # closed in this moment
                 pass
         coroutine.close()
-        raise EndpointError("The endpoint does not run.")
+        raise EndpointError("not running")
 
     def _run(self) -> None:
         try:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from protocol.words import Sentence
+
 TOKEN_BYTES: Final = 32
 _SHAPE: Final = re.compile(r"[0-9a-f]{64}")
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
@@ -25,8 +27,33 @@ def without_token(env: Mapping[str, str], token: str) -> dict[str, str]:
     return {name: value for name, value in env.items() if not token or token not in value}
 
 
+SENTENCES: Final = {
+    "link": "The token file {path} is a link. Look why, then delete it; a new one is made at the next start.",
+    "no file": "The token file {path} is no file. Look why, then delete it; a new one is made at the next start.",
+    "no token": "The token file {path} holds no token of this program. Look why, then delete it; a new one is made "
+    "at the next start.",
+    "not ours": "The token file {path} belongs to another user. Look why, then delete it; a new one is made at the "
+    "next start.",
+    "open": "The token file {path} can be read by other users of this computer. Look why, then delete it; a new one "
+    "is made at the next start.",
+    "not read": "The token file {path} cannot be read: {reason}.",
+    "not made": "The token file {path} cannot be made: {reason}.",
+    "not written": "The token file {path} cannot be written: {reason}.",
+    "not replaced": "The token file {path} cannot be replaced: {reason}.",
+}
+"""Why the token's file cannot be used, as templates for a translator's catalogue."""
+
+
 class TokenError(Exception):
-    """The file cannot be used. The message is a sentence that says what to do, and holds no token."""
+    """The file cannot be used. The text is a `Sentence` that says what to do, and holds no token."""
+
+    def __init__(self, what: str, path: Path, error: OSError | None = None) -> None:
+        """Of `SENTENCES[what]`; `error` has the reason, where there is one."""
+        values = {"path": str(path)}
+        if error is not None:
+            values["reason"] = error.strerror or type(error).__name__
+        self.sentence = Sentence(SENTENCES[what], values)
+        super().__init__(self.sentence)
 
 
 class TokenFile:
@@ -58,7 +85,7 @@ class TokenFile:
             try:
                 return self._read()
             except FileNotFoundError as error:
-                raise self._refuse("is a link") from error
+                raise TokenError("link", self.path) from error
 
     def renew(self) -> str:
         """A new token in the place of the old one, which is worth nothing from then on.
@@ -73,14 +100,14 @@ class TokenFile:
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise self._broken("cannot be read", error) from error
+            raise TokenError("not read", self.path, error) from error
         new = self._new_name()
         token = self._create(new)
         try:
             os.replace(new, self.path)
         except OSError as error:
             new.unlink(missing_ok=True)
-            raise self._broken("cannot be replaced", error) from error
+            raise TokenError("not replaced", self.path, error) from error
         return token
 
     def _put_in_place(self) -> str:
@@ -107,31 +134,31 @@ class TokenFile:
             raise
         except OSError as error:
             if self.path.is_symlink():
-                raise self._refuse("is a link") from error
-            raise self._broken("cannot be read", error) from error
+                raise TokenError("link", self.path) from error
+            raise TokenError("not read", self.path, error) from error
         try:
             # Asked of the open file: what lies at the path can be another one a moment later.
             self._check(os.fstat(handle))
             text = os.read(handle, 200).decode("ascii", "replace").strip()
         except OSError as error:
-            raise self._broken("cannot be read", error) from error
+            raise TokenError("not read", self.path, error) from error
         finally:
             os.close(handle)
         if not _SHAPE.fullmatch(text):
-            raise self._refuse("holds no token of this program")
+            raise TokenError("no token", self.path)
         return text
 
     def _check(self, status: os.stat_result) -> None:
         if stat.S_ISLNK(status.st_mode):
-            raise self._refuse("is a link")
+            raise TokenError("link", self.path)
         if not stat.S_ISREG(status.st_mode):
-            raise self._refuse("is no file")
+            raise TokenError("no file", self.path)
         if os.name != "posix":  # on Windows the user's own folders are closed to others by their access lists
             return
         if status.st_uid != os.geteuid():
-            raise self._refuse("belongs to another user")
+            raise TokenError("not ours", self.path)
         if stat.S_IMODE(status.st_mode) & 0o077:
-            raise self._refuse("can be read by other users of this computer")
+            raise TokenError("open", self.path)
 
     def _create(self, path: Path) -> str:
         token = secrets.token_hex(TOKEN_BYTES)
@@ -142,7 +169,7 @@ class TokenFile:
         except FileExistsError:
             raise
         except OSError as error:
-            raise self._broken("cannot be made", error) from error
+            raise TokenError("not made", self.path, error) from error
         try:
             with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
                 if os.name == "posix":
@@ -150,13 +177,5 @@ class TokenFile:
                 file.write(token + "\n")
         except OSError as error:
             path.unlink(missing_ok=True)
-            raise self._broken("cannot be written", error) from error
+            raise TokenError("not written", self.path, error) from error
         return token
-
-    def _refuse(self, what: str) -> TokenError:
-        return TokenError(
-            f"The token file {self.path} {what}. Look why, then delete it; a new one is made at the next start."
-        )
-
-    def _broken(self, what: str, error: OSError) -> TokenError:
-        return TokenError(f"The token file {self.path} {what}: {error.strerror or type(error).__name__}.")

@@ -8,6 +8,7 @@ import pytest
 
 from desktop.sentences import said
 from desktop.translations import LANGUAGES, load_catalogue, set_language
+from protocol.chat_completions import server, token_file
 from protocol.claude import asking, locating, programs
 from protocol.permissions import PROBLEM_TEMPLATES, TEMPLATES
 from protocol.process import outcome
@@ -28,6 +29,8 @@ TRANSLATED = [code for code in LANGUAGES if code != "en"]
         pytest.param(tuple(programs.SENTENCES.values()), id="programs"),
         pytest.param(tuple(locating.SENTENCES.values()), id="locating"),
         pytest.param(tuple(asking.SENTENCES.values()), id="asking"),
+        pytest.param(tuple(token_file.SENTENCES.values()), id="tokens"),
+        pytest.param(tuple(server.SENTENCES.values()), id="endpoints"),
     ],
 )
 def test_every_sentence_is_translated(code: str, templates: tuple[str, ...]) -> None:
@@ -53,5 +56,19 @@ def test_a_reason_in_a_sentence_is_translated_with_it(tmp_path: Path) -> None:
     set_language("zh_TW")
     try:
         assert str(said(caught.value)) == f"無法使用設定中的 Claude 程式：{missing} 不存在。"
+    finally:
+        set_language("en")
+
+
+def test_a_refused_token_file_and_a_taken_port_are_translated(tmp_path: Path) -> None:
+    damaged = token_file.TokenError("no token", tmp_path / "token")
+    missing = token_file.TokenError("not read", tmp_path / "token", PermissionError(13, "Permission denied"))
+    assert str(missing) == f"The token file {tmp_path / 'token'} cannot be read: Permission denied."
+    taken = server.EndpointError("in use", port=8473)
+    set_language("zh_TW")
+    try:
+        assert str(said(damaged)).startswith(f"權杖檔 {tmp_path / 'token'} 裡沒有")
+        assert str(said(missing)) == f"無法讀取權杖檔 {tmp_path / 'token'}：Permission denied。"
+        assert str(said(taken)) == "連接埠 8473 已被其他程式使用。請改用其他連接埠，或結束該程式。"
     finally:
         set_language("en")
