@@ -221,14 +221,27 @@ def _program(name: str, env: Mapping[str, str]) -> str:
     """The absolute path of a program; a relative one starts from the app's folder, not from the CLI's."""
     if os.path.dirname(name):
         return os.path.abspath(name)
-    found = shutil.which(name, path=env.get("PATH", os.defpath))
+    found = _in_path(name, env)
     if found is None:
         raise StartError("not in PATH", program=name)
     return os.path.abspath(found)
 
 
+def _in_path(name: str, env: Mapping[str, str]) -> str | None:
+    if os.name == "nt":
+        from protocol.process.windows import find_program
+
+        return find_program(name, env.get("PATH") or env.get("Path", ""))
+    return shutil.which(name, path=env.get("PATH", os.defpath))
+
+
 def _explain(error: OSError | ValueError, program: str, cwd: Path) -> StartError:
     """Why the system refused to start `program`, and what to do."""
+    number = getattr(error, "winerror", None)
+    if isinstance(error, OSError) and number:
+        from protocol.process.windows import explain
+
+        return explain(error, number, program)
     code = getattr(error, "errno", None)
     if code == errno.ENOENT and os.path.isfile(program):
         return StartError("no interpreter", program=program)

@@ -8,6 +8,7 @@ that nothing escapes. There is no way to ask a program without a window to end, 
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import threading
@@ -18,6 +19,8 @@ from typing import IO, Any
 
 import psutil
 
+from protocol.process.outcome import StartError
+
 CREATE_SUSPENDED = 0x00000004
 CREATE_NEW_PROCESS_GROUP = 0x00000200
 CREATE_NO_WINDOW = 0x08000000
@@ -27,6 +30,39 @@ _EXIT_CODE = 1
 _POLL = 0.03
 
 _starting = threading.Lock()
+
+_PROGRAMS = (".exe", ".com", ".cmd", ".bat")
+"""What a name without a suffix may stand for. The batch files are there to be refused by their name."""
+
+_ACCESS_DENIED = 5
+_REFUSALS = {
+    2: "no program",
+    3: "no program",
+    193: "other computer",
+    206: "arguments too long",
+    216: "other computer",
+}
+"""The system's error numbers (winerror.h). Python's `errno` makes "no such file" of 206, ERROR_FILENAME_EXCED_RANGE."""
+
+
+def find_program(name: str, path: str) -> str | None:
+    """Where the folders of a PATH hold the program `name`; None when they do not.
+
+    `shutil.which` would look in the current folder first, which may be anybody's.
+    """
+    names = [name] if name.lower().endswith(_PROGRAMS) else [name + suffix for suffix in _PROGRAMS]
+    folders = [folder for entry in path.split(";") if os.path.isabs(folder := entry.strip('"'))]
+    candidates = (os.path.join(folder, each) for folder in folders for each in names)
+    return next(filter(os.path.isfile, candidates), None)
+
+
+def explain(error: OSError, number: int, program: str) -> StartError:
+    """Why the system refused to start `program`, from its own error number."""
+    if number in _REFUSALS:
+        return StartError(_REFUSALS[number], program=program)
+    if number == _ACCESS_DENIED and os.path.isdir(program):
+        return StartError("is a folder", program=program)
+    return StartError("failed", program=program, reason=error)
 
 
 class Job:
@@ -185,7 +221,8 @@ def _os_errors() -> Iterator[None]:
     try:
         yield
     except pywintypes.error as error:
-        raise OSError(error.winerror, error.strerror) from error
+        # The number of Windows' own is no errno: 8 is "not enough memory" there, and "no program" here.
+        raise OSError(0, error.strerror, None, error.winerror) from error
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from protocol.process import CliProcess, Exit, Ladder, StartError, cli, windows
 from protocol.pump import StderrTail, StreamWriter
 from tests.faults.conftest import QUICK
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="there the real calls are tested by tests/faults/test_pump.py")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="there the calls are real")
 
 SLEEPS = "import time; time.sleep(600)"
 ECHO = "import sys; sys.stdout.write(sys.stdin.read()); sys.stderr.write('bye')"
@@ -227,3 +228,71 @@ def test_a_packaged_apps_libraries_are_kept_from_the_child(
     monkeypatch.setattr(sys, "_MEIPASS", "C:\\handraise\\_internal", raising=False)
     start(ECHO).close()
     assert windows_stub.dll_directories == [None, "C:\\handraise\\_internal"]
+
+
+def test_an_error_of_windows_keeps_its_own_number_and_words(windows_stub: Windows) -> None:
+    with pytest.raises(OSError, match="not enough memory") as caught, windows._os_errors():
+        raise WindowsError(8, "CreateJobObject", "not enough memory")
+    assert caught.value.errno != errno.ENOEXEC
+
+
+class TestPrograms:
+    """A name becomes a path by PATH alone."""
+
+    @pytest.fixture
+    def folders(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        for name in ("here/llm.exe", "first/llm.cmd", "second/llm.exe", "second/llm.bat", "second/other", "third/llm"):
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+        monkeypatch.chdir(tmp_path / "here")
+        return tmp_path
+
+    def test_the_current_folder_is_not_looked_into(self, folders: Path) -> None:
+        path = f'.;;relative;"{folders / "second"}"'
+        assert windows.find_program("llm", path) == str(folders / "second" / "llm.exe")
+        assert windows.find_program("llm", ".") is None
+        assert windows.find_program("llm.exe", "") is None
+
+    def test_the_first_folder_wins_and_a_batch_file_is_found_to_be_refused_by_its_name(self, folders: Path) -> None:
+        path = f"{folders / 'third'};{folders / 'first'};{folders / 'second'}"
+        assert windows.find_program("llm", path) == str(folders / "first" / "llm.cmd")
+        assert windows.find_program("llm.exe", path) == str(folders / "second" / "llm.exe")
+
+    def test_a_file_without_a_suffix_is_no_program(self, folders: Path) -> None:
+        assert windows.find_program("other", str(folders / "second")) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (2, "The program {program} does not exist."),
+        (193, "{program} is not a program for this computer."),
+        (206, "The arguments for Claude are too long for this system."),
+        (216, "{program} is not a program for this computer."),
+        (5, "{program} could not be started: access denied"),
+        (740, "{program} could not be started: access denied"),
+    ],
+)
+def test_a_refusal_of_windows_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, sentence: str
+) -> None:
+    class RefusalError(OSError):
+        winerror = number
+
+        def __str__(self) -> str:
+            return "access denied"
+
+    def refuse(*_: object, **__: object) -> None:
+        # The errno that Python makes of it would tell another story.
+        raise RefusalError(errno.ENOENT, "access denied")
+
+    monkeypatch.setattr(cli, "_start_child", refuse)
+    with pytest.raises(StartError) as caught:
+        CliProcess.start([sys.executable], tmp_path, {})
+    assert str(caught.value) == sentence.format(program=sys.executable)
+
+
+def test_a_folder_as_the_program_is_called_one(tmp_path: Path) -> None:
+    error = windows.explain(OSError(errno.EACCES, "access denied"), 5, str(tmp_path))
+    assert str(error) == f"{tmp_path} is a folder, not a program."
