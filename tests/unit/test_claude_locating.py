@@ -557,3 +557,8 @@ class TestLoginShell:
     @pytest.mark.parametrize("shell", ["/nowhere/sh", "sh"])
     def test_a_shell_that_is_none_gives_none(self, shell: str) -> None:
         assert login_shell_path({"SHELL": shell, "PATH": "/bin:/usr/bin"}) is None
+
+    def test_windows_has_none_even_where_git_bash_says_so(self, home: Path) -> None:
+        env = {"SHELL": str(program(home / "bash.exe", SH + 'eval "$4"')), "PATH": os.environ["PATH"]}
+        assert login_shell_path(env, platform="linux") == os.environ["PATH"]
+        assert login_shell_path(env, platform="win32") is None
