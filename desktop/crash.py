@@ -62,6 +62,9 @@ class CrashHooks:
             self._before = None
         faulthandler.disable()
         if self._file is not None:
+            # On Windows the interpreter also writes down faults that Qt and COM handle themselves.
+            with contextlib.suppress(OSError):
+                self._file.truncate(0)
             self._file.close()
             self._file = None
 
