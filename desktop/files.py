@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
+
+_HELD_SECONDS = 0.5
+"""How long another program may hold a file open on Windows (a virus scanner, a backup) before that is an error."""
+_POLL = 0.02
 
 
 def write_atomically(path: Path, text: str, *, durable: bool = False, mode: int = 0o600) -> None:
@@ -28,10 +33,23 @@ def write_atomically(path: Path, text: str, *, durable: bool = False, mode: int 
                 os.fsync(file.fileno())
         if os.name == "posix":
             os.chmod(name, mode)
-        os.replace(name, path)
+        _replace(name, path)
     except BaseException:
         remove_quietly(name)
         raise
+
+
+def _replace(name: str, path: Path, system: str = os.name) -> None:
+    """`os.replace`; Windows refuses it while another program has the file open, which passes."""
+    deadline = time.monotonic() + _HELD_SECONDS
+    while True:
+        try:
+            os.replace(name, path)
+            return
+        except PermissionError:
+            if system != "nt" or time.monotonic() >= deadline:
+                raise
+            time.sleep(_POLL)
 
 
 def read_beginning(path: str, most: int = 1_000_000) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -126,6 +127,38 @@ def test_a_write_that_fails_half_way_leaves_the_old_text_and_no_litter(
         files.write_atomically(path, "new")
     assert path.read_text(encoding="utf-8") == "old"
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(("system", "attempts"), [("nt", 3), ("posix", 1)])
+def test_a_file_that_a_virus_scanner_holds_on_windows_is_tried_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch, system: str, attempts: int
+) -> None:
+    tried: list[object] = []
+    replace = os.replace
+
+    def refuse_twice(old: str, new: Path) -> None:
+        tried.append(new)
+        if len(tried) < 3:
+            raise PermissionError(13, "The process cannot access the file")
+        replace(old, new)
+
+    path.parent.mkdir()
+    (path.parent / "new").write_text("new", encoding="utf-8")
+    monkeypatch.setattr(files.os, "replace", refuse_twice)
+    with contextlib.nullcontext() if system == "nt" else pytest.raises(PermissionError):
+        files._replace(str(path.parent / "new"), path, system)
+    assert len(tried) == attempts
+    assert path.exists() == (system == "nt")
+
+
+def test_one_that_stays_held_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "The process cannot access the file")
+
+    monkeypatch.setattr(files.os, "replace", refuse)
+    monkeypatch.setattr(files, "_HELD_SECONDS", 0.05)
+    with pytest.raises(PermissionError):
+        files._replace("old", path, "nt")
 
 
 def test_half_an_emoji_is_replaced_and_not_fatal(path: Path) -> None:
