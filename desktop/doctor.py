@@ -178,7 +178,7 @@ def _look_for_claude(found: DoctorReport, setting: Any, env: Mapping[str, str]) 
     found.login = read_login(found.claude, child)
     if found.login.logged_in is False:
         found.problems.append("You are not signed in to Claude. Sign in with: claude auth login")
-    elif found.login.problem:
+    if found.login.problem:
         found.notes.append(found.login.problem)
 
 

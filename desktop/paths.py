@@ -7,10 +7,11 @@ who carry their settings along.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import platformdirs
+from platformdirs.api import PlatformDirsABC
 
 TOKEN_NAME = "local-api-token"
 """The file with the local endpoint's token, below the data folder: the window's and `handraise serve`'s."""
@@ -18,24 +19,39 @@ TOKEN_NAME = "local-api-token"
 _NAME = "handraise"
 
 
-def config_dir(env: Mapping[str, str] = os.environ) -> Path:
+def config_dir(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """The folder of the settings."""
-    return _named(env, "HANDRAISE_CONFIG_DIR") or platformdirs.user_config_path(_NAME, appauthor=False)
+    return _named(env, "HANDRAISE_CONFIG_DIR") or _system(platform).user_config_path
 
 
-def data_dir(env: Mapping[str, str] = os.environ) -> Path:
+def data_dir(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """The folder of drafts, tokens and everything else that is kept."""
-    return _named(env, "HANDRAISE_DATA_DIR") or platformdirs.user_data_path(_NAME, appauthor=False)
+    return _named(env, "HANDRAISE_DATA_DIR") or _system(platform).user_data_path
 
 
-def log_file(env: Mapping[str, str] = os.environ) -> Path:
+def log_file(env: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """The log: where the system keeps logs, but inside the data folder once that was put elsewhere."""
     named = _named(env, "HANDRAISE_LOG")
     if named is not None:
         return named
     elsewhere = _named(env, "HANDRAISE_DATA_DIR")
-    folder = elsewhere if elsewhere is not None else platformdirs.user_log_path(_NAME, appauthor=False)
+    folder = elsewhere if elsewhere is not None else _system(platform).user_log_path
     return folder / "handraise.log"
+
+
+def _system(platform: str) -> PlatformDirsABC:
+    """The folders that a system has for programs: `XDG_*`, the Library, or %LOCALAPPDATA%."""
+    if platform == "win32":
+        from platformdirs.windows import Windows
+
+        return Windows(_NAME, appauthor=False)
+    if platform == "darwin":
+        from platformdirs.macos import MacOS
+
+        return MacOS(_NAME)
+    from platformdirs.unix import Unix
+
+    return Unix(_NAME)
 
 
 def _named(env: Mapping[str, str], variable: str) -> Path | None:

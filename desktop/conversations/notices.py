@@ -167,6 +167,12 @@ def signed_out(*, draft_back: bool) -> Notice:
     return Notice("login", "careful", text, actions=(SIGN_IN,))
 
 
+def login_unreadable(reason: object) -> Notice:
+    """Nobody seems to be signed in, because what keeps the login did not hand it out."""
+    look_again = Action("restart", sentence("Look again"), primary=True)
+    return Notice("login", "careful", said(reason), actions=(look_again, Action("sign_in", sentence("Sign in"))))
+
+
 def api_key_removed(names: Sequence[str]) -> Notice:
     """Said once: the key in the environment would have billed the API."""
     text = sentence(

@@ -10,7 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop import theme
 from desktop.conversations import Surroundings
-from desktop.conversations.notices import Notice, claude_broken, claude_missing, signed_out, too_old
+from desktop.conversations.notices import (
+    Notice,
+    claude_broken,
+    claude_missing,
+    login_unreadable,
+    signed_out,
+    too_old,
+)
 from desktop.sentences import said
 from desktop.translations import tr
 from desktop.widgets import button, plain_label, set_role
@@ -48,7 +55,8 @@ async def look_around(surroundings: Surroundings) -> Findings:
         return Findings(words, too_old(said(explanation)))
     login = await surroundings.read_login()
     if login.logged_in is False and not prepared.environment.notable:
-        return Findings(words, signed_out(draft_back=False), login)
+        notice = login_unreadable(login.problem) if login.problem else signed_out(draft_back=False)
+        return Findings(words, notice, login)
     return Findings(words, None, login)
 
 

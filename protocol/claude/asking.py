@@ -23,6 +23,13 @@ MINIMUM_FOR_QUESTIONS = (2, 0, 71)
 _MAX_OUTPUT = 1_000_000
 _ENDING = Ladder(eof=0.0, term=1.0, kill=2.0)
 _MARKER = "__handraise_path__"
+_KEYCHAIN = re.compile(
+    r"unlock-keychain|unlock your keychain|keychain (?:is|may be) (?:locked|unreadable)"
+    r"|(?:could not read|(?:can['’]t|could not) save to) the (?:macOS )?keychain"
+    r"|errSec(?:InteractionNotAllowed|AuthFailed)|User interaction is not allowed",
+    re.IGNORECASE,
+)
+"""What the CLI, and macOS' own program `security`, print when the Keychain is locked or refuses."""
 _SECRET = re.compile(r"token|secret|key$|password|credential", re.IGNORECASE)
 
 
@@ -37,6 +44,8 @@ SENTENCES: Final = {
     "no login": "Claude did not say who is signed in.",
     "no Git Bash": "Claude Code on Windows needs Git Bash. Install Git for Windows, or set "
     "CLAUDE_CODE_GIT_BASH_PATH to its bash.exe.",
+    "Keychain": "The macOS Keychain did not let Claude read or save its login. Unlock it (in a terminal: security "
+    "unlock-keychain), allow the access if macOS asks, then try again.",
     "no node": "Claude Code needs node, which was not found. Install Node.js, or Claude Code's own native version.",
 }
 """What a CLI that was asked about itself did wrong, as templates for a translator's catalogue."""
@@ -69,7 +78,8 @@ class Version(NamedTuple):
 class Login:
     """Who is signed in, as the CLI says. No token is ever part of it.
 
-    `logged_in` is None where it cannot be told: the CLI is too old to be asked, or `problem` says what went wrong.
+    `logged_in` is None where it cannot be told: the CLI is too old to be asked, or `problem` says what went wrong. With
+    False, `problem` may say why nobody seems to be signed in.
     `auth_method` is the CLI's word: "claude.ai", "oauth_token", "api_key", "none", …
     """
 
@@ -148,8 +158,10 @@ def read_login(claude: Claude, env: Mapping[str, str], timeout: float = 20.0) ->
     if status is None or not isinstance(status.get("loggedIn"), bool):
         problem = explain_failure(output.everything) or _sentence("no login")
         return Login(None, problem=problem, raw=status or {})
+    refused = not status["loggedIn"] and _KEYCHAIN.search(output.everything)
     return Login(
         status["loggedIn"],
+        problem=_sentence("Keychain") if refused else "",
         auth_method=_text(status, "authMethod"),
         api_provider=_text(status, "apiProvider"),
         email=_text(status, "email"),
@@ -165,6 +177,8 @@ def login_shell_path(env: Mapping[str, str], timeout: float = 5.0, platform: str
     The shell's start-up files may print anything, so the answer stands between markers.
     """
     if platform == "win32":  # Git Bash sets SHELL there, and its PATH is none that Windows can read
+        return None
+    if platform == "win32":  # SHELL is that of Git Bash there, which knows no more than Windows does
         return None
     shell = env.get("SHELL") or _shell_of_the_user()
     if not shell or not os.path.isabs(shell):
@@ -193,6 +207,8 @@ def explain_failure(text: str) -> Sentence | None:
         return _sentence("no Git Bash")
     if re.search(r"\bnode['’]?: (No such file|not found|command not found)|exec: node: not found", text):
         return _sentence("no node")
+    if _KEYCHAIN.search(text):
+        return _sentence("Keychain")
     return None
 
 

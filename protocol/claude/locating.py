@@ -12,6 +12,7 @@ from typing import Final
 
 from protocol.claude.places import known_folders
 from protocol.claude.programs import Unusable, runnable
+from protocol.claude.wsl import distributions, is_in_wsl
 from protocol.words import Sentence
 
 INSTALL_PAGE = "https://code.claude.com/docs/en/setup"
@@ -21,6 +22,8 @@ SENTENCES: Final = {
     "settings": "The Claude program in the settings cannot be used: {reason}",
     "HANDRAISE_CLAUDE": "HANDRAISE_CLAUDE cannot be used: {reason}",
     "nowhere": "Claude Code was not found. Install it ({page}), or choose its program in the settings.",
+    "only in WSL": "Claude Code was not found on Windows. If it is installed inside WSL ({names}), Windows programs "
+    "cannot use that one: install it for Windows as well ({page}), or choose its program in the settings.",
 }
 """Why there is no CLI, as templates for a translator's catalogue. The reasons are those of `programs`."""
 
@@ -118,7 +121,13 @@ class _Search:
                     self.problems.append(reason.sentence)
         if self.problems:
             raise ClaudeNotFound(self.problems[0], self.searched)
-        raise ClaudeNotFound(Sentence(SENTENCES["nowhere"], {"page": INSTALL_PAGE}), self.searched)
+        raise ClaudeNotFound(self._nowhere(), self.searched)
+
+    def _nowhere(self) -> Sentence:
+        """That there is none, and where there may be one that Windows cannot use."""
+        if names := distributions(self.platform):
+            return Sentence(SENTENCES["only in WSL"], {"names": ", ".join(names), "page": INSTALL_PAGE})
+        return Sentence(SENTENCES["nowhere"], {"page": INSTALL_PAGE})
 
     def _folders(self) -> Iterator[tuple[str, Path]]:
         yield from (("PATH", folder) for folder in self._path())
@@ -133,6 +142,8 @@ class _Search:
 
     def _named_program(self, program: str) -> Path:
         """A path (relative to this process's folder, `~` allowed), or a name that is looked up in PATH."""
+        if self.platform == "win32" and is_in_wsl(program):
+            raise Unusable("in WSL", path=program)
         if program.startswith("~/") or (self.platform == "win32" and program.startswith("~\\")):
             program = str(self.home / program[2:])
         if "/" not in program and not (self.platform == "win32" and "\\" in program):

@@ -29,6 +29,8 @@ SENTENCES: Final = {
     "no interpreter": "{path} needs {interpreter}, which does not exist.",
     "unreadable": "{path} cannot be read: {reason}.",
     "not for Windows": "{path} is not a program that Windows can run. Choose claude.exe or claude.cmd.",
+    "in WSL": "{path} lies inside WSL, where Windows programs cannot use it. Install Claude Code for Windows, and "
+    "choose its claude.exe.",
     "empty shim": "{path} is a batch file, and the program behind it was not found. Choose claude.exe instead.",
     "no array": "{command} is not a JSON array: {reason}",
     "no command": "the command must be a path, or a JSON array of a program and its arguments.",
