@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -462,7 +461,7 @@ class TestReserve:
             async with stage.backend() as backend:
                 await backend.start()
                 await _until(lambda: stage.pids)
-                os.kill(stage.pids[0], signal.SIGKILL)
+                psutil.Process(stage.pids[0]).kill()
                 assert (await complete(backend, request("Hello"))).text == "echo: Hello"
 
         run(test())
@@ -682,7 +681,7 @@ class TestQuestions:
             async with stage.backend(tools_in=stage.folder) as backend:
                 asking = asyncio.create_task(complete(backend, request("Ask"), person.caller()))
                 await person.was_asked.wait()
-                os.kill(stage.pids[0], signal.SIGKILL)
+                psutil.Process(stage.pids[0]).kill()
                 return await asking
 
         assert run(test()).failure == (502, "cli_ended")
