@@ -14,7 +14,7 @@ from typing import Any
 
 from desktop import __version__
 from desktop.paths import config_dir, data_dir, log_file
-from desktop.settings_file import read_settings
+from desktop.settings_file import read_settings, with_git_bash
 from protocol.claude import (
     Claude,
     ClaudeBroken,
@@ -129,7 +129,8 @@ class DoctorReport:
 def report(env: Mapping[str, str] = os.environ) -> DoctorReport:
     """Look at everything. Runs the CLI up to three times, so it takes seconds; changes nothing."""
     settings, problem = read_settings(config_dir(env))
-    environment = child_environment(env, keep_api_key=settings.get("keep_api_key") is True)
+    own = with_git_bash(env, settings.get("git_bash"))
+    environment = child_environment(own, keep_api_key=settings.get("keep_api_key") is True)
     found = DoctorReport(environment, config_dir(env), data_dir(env), log_file(env))
     if problem:
         found.notes.append(problem)

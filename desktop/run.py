@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from desktop.paths import config_dir
 from desktop.run_answers import Answers, AnswersError, Terminal, decide
-from desktop.settings_file import read_settings
+from desktop.settings_file import read_settings, with_git_bash
 from protocol.claude import ClaudeBroken, ClaudeNotFound, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change, Conversation, NoticeItem, PendingRequest, TextItem, ToolItem, TurnEndItem
 from protocol.permissions import make_visible
@@ -164,6 +164,7 @@ def _is_main(item: TextItem) -> bool:
 def find_options(folder: Path, env: Mapping[str, str], settings: Mapping[str, Any]) -> SessionOptions:
     """What to start: the same CLI and environment as the window's. Raises RunError."""
     setting = settings.get("claude") or None
+    env = with_git_bash(env, settings.get("git_bash"))
     try:
         claude = find_claude_or_ask_shell(setting=setting, env=env)
         own = {**env, "PATH": claude.child_path} if claude.child_path else env

@@ -18,7 +18,7 @@ from typing import Literal, TextIO
 from desktop import logs
 from desktop.demo import ROOT, stand_in
 from desktop.paths import TOKEN_NAME, config_dir, data_dir, log_file
-from desktop.settings_file import read_settings
+from desktop.settings_file import read_settings, with_git_bash
 from protocol.chat_completions.backend import Backend
 from protocol.chat_completions.claude_backend import ClaudeBackend, ClaudeOptions
 from protocol.chat_completions.claude_cli import Launch, find_launch
@@ -97,7 +97,8 @@ def make_backend(options: ServeOptions, env: Mapping[str, str]) -> Backend:
     settings = read_settings(config_dir(env))[0]
 
     def find() -> Launch:
-        return find_launch(settings.get("claude") or None, env, keep_api_key=settings.get("keep_api_key") is True)
+        own = with_git_bash(env, settings.get("git_bash"))
+        return find_launch(settings.get("claude") or None, own, keep_api_key=settings.get("keep_api_key") is True)
 
     return ClaudeBackend(find, ClaudeOptions(tools_in=options.tools_in, idle_timeout=options.limits.idle_timeout))
 

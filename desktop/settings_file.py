@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 FILE_NAME = "settings.json"
+
+GIT_BASH = "CLAUDE_CODE_GIT_BASH_PATH"
+"""The variable in which Claude looks for its `bash.exe` on Windows."""
+
+
+def with_git_bash(env: Mapping[str, str], git_bash: object, platform: str = sys.platform) -> dict[str, str]:
+    """An environment for Claude, with the `bash.exe` of the settings in it. Only Windows' CLI has a use for it."""
+    if platform != "win32" or not isinstance(git_bash, str) or not git_bash:
+        return dict(env)
+    return {**env, GIT_BASH: git_bash}
 
 
 def read_settings(config: Path) -> tuple[dict[str, Any], str | None]:

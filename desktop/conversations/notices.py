@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.sentences import Sentence, said, sentence
+from protocol.claude import needs_git_bash
 from protocol.process import Exit
 
 Tone = Literal["info", "careful", "bad"]
 ActionName = Literal[
     "restart", "stop", "sign_in", "choose_claude", "choose_folder", "trust", "distrust", "start_anew", "install_help",
-    "settings", "open_file",
+    "settings", "open_file", "choose_git_bash",
 ]  # fmt: skip
 
 
@@ -50,6 +51,7 @@ RESTART = Action("restart", sentence("Restart"), primary=True)
 TRY_AGAIN = Action("restart", sentence("Try again"), primary=True)
 SIGN_IN = Action("sign_in", sentence("Sign in"), primary=True)
 CHOOSE_CLAUDE = Action("choose_claude", sentence("Choose the program…"))
+CHOOSE_GIT_BASH = Action("choose_git_bash", sentence("Choose bash.exe…"), primary=True)
 CHOOSE_FOLDER = Action("choose_folder", sentence("Choose another folder…"))
 START_ANEW = Action("start_anew", sentence("Start a new conversation"), primary=True)
 STOP = Action("stop", sentence("Stop"))
@@ -67,12 +69,20 @@ def claude_missing(error: object) -> Notice:
 
 def claude_broken(error: object) -> Notice:
     """There is one and it does not work."""
-    return Notice("start", "bad", said(error), actions=(TRY_AGAIN, CHOOSE_CLAUDE), can_dismiss=False)
+    actions = _ways_on(getattr(error, "detail", ""))
+    return Notice("start", "bad", said(error), actions=actions, can_dismiss=False)
 
 
 def start_failed(error: object, detail: str = "") -> Notice:
     """The handshake did not come about."""
-    return Notice("start", "bad", said(error), detail, (TRY_AGAIN, CHOOSE_CLAUDE), can_dismiss=False)
+    return Notice("start", "bad", said(error), detail, _ways_on(detail), can_dismiss=False)
+
+
+def _ways_on(detail: str) -> tuple[Action, ...]:
+    """What may help where a CLI does not start, by what it printed."""
+    if needs_git_bash(detail):
+        return (CHOOSE_GIT_BASH, Action("restart", sentence("Try again")))
+    return (TRY_AGAIN, CHOOSE_CLAUDE)
 
 
 def start_broke(detail: str) -> Notice:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from desktop import loop
 from desktop.settings import SettingsStore
+from desktop.settings_file import with_git_bash
 from protocol import claude as cli
 from protocol.claude import Claude, Login, Version
 from protocol.process import ChildEnvironment, child_environment
@@ -77,7 +78,8 @@ class Surroundings:
             protocol.claude.ClaudeBroken: there is one, and it does not say its version.
         """
         async with self._found.lock:
-            key = (self._settings.settings.claude, self._settings.settings.keep_api_key)
+            settings = self._settings.settings
+            key = (settings.claude, settings.keep_api_key, settings.git_bash)
             if self._found.prepared is None or self._found.key != key:
                 self._found.prepared = await self._look()
                 self._found.key = key
@@ -92,7 +94,7 @@ class Surroundings:
 
     async def _look(self) -> Prepared:
         setting = self._settings.settings.claude or None
-        env = dict(self.environ)
+        env = with_git_bash(self.environ, self._settings.settings.git_bash, self._platform)
         if self._started_without_a_terminal() and (path := await self._shell_path()):
             # The CLI and its MCP servers need the PATH that they have in a terminal, wherever the CLI itself lies.
             env["PATH"] = path

@@ -23,6 +23,8 @@ class Settings(BaseModel):
 
     claude: str = ""
     """Path of the `claude` to run; empty means: look for it."""
+    git_bash: str = ""
+    """Path of the `bash.exe` that Claude uses on Windows; empty means: it finds one by itself."""
     theme: Literal["system", "light", "dark"] = "system"
     language: str = "system"
     """A key of `desktop.translations.LANGUAGES`, or "system"."""

@@ -14,6 +14,7 @@ from desktop.conversations.notices import Notice
 from desktop.onboarding.sign_in import SignInDialog
 from desktop.sentences import sentence
 from desktop.settings.dialog import SettingsDialog
+from desktop.window.git_bash import GitBashChooser
 from protocol.claude import ClaudeBroken, ClaudeNotFound
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class WindowActions(QObject):
         self.notices: dict[str, Notice] = {}
         self._settings_dialog: SettingsDialog | None = None
         self._sign_in: SignInDialog | None = None
+        self.git_bash = GitBashChooser(window)
+        self.git_bash.chosen.connect(self._on_claude_changed)
 
     # Conversations
 
@@ -97,6 +100,8 @@ class WindowActions(QObject):
             self.sign_in()
         elif name in ("choose_claude", "settings"):
             self.open_settings()
+        elif name == "choose_git_bash":
+            self.git_bash.open()
         elif name == "choose_folder":
             self._window.top_bar.choose_folder()
         elif name == "install_help":

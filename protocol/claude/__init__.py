@@ -9,6 +9,7 @@ from protocol.claude.asking import (
     explain_version,
     find_claude_or_ask_shell,
     login_shell_path,
+    needs_git_bash,
     read_login,
     read_version,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "find_claude",
     "find_claude_or_ask_shell",
     "login_shell_path",
+    "needs_git_bash",
     "read_login",
     "read_version",
     "split_path",

@@ -203,13 +203,18 @@ def login_shell_path(env: Mapping[str, str], timeout: float = 5.0, platform: str
 
 def explain_failure(text: str) -> Sentence | None:
     """A sentence for what a CLI prints when a part of its world is missing; None for anything else."""
-    if re.search(r"git-?bash|CLAUDE_CODE_GIT_BASH_PATH", text, re.IGNORECASE):
+    if needs_git_bash(text):
         return _sentence("no Git Bash")
     if re.search(r"\bnode['’]?: (No such file|not found|command not found)|exec: node: not found", text):
         return _sentence("no node")
     if _KEYCHAIN.search(text):
         return _sentence("Keychain")
     return None
+
+
+def needs_git_bash(text: str) -> bool:
+    """Whether a CLI says that it found no Git Bash, or none where it was told to look."""
+    return re.search(r"git-?bash|CLAUDE_CODE_GIT_BASH_PATH", text, re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)
