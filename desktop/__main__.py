@@ -45,7 +45,7 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="begin a new conversation there")
     parser.add_argument("--demo", action="store_true", help="try it without claude, account or network")
     parser.add_argument("--version", action="store_true", help="print the version and exit")
-    parser.add_argument("--smoke-test", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--smoke-test", nargs="?", const="", metavar="PROMPT", help=argparse.SUPPRESS)
     return parser
 
 
@@ -194,8 +194,10 @@ def _window(words: list[str]) -> int:
         parser.error(f"there is no folder {folder}")
     if options.demo and folder is not None:
         parser.error("the demo brings its own folder")
-    if options.smoke_test and not options.demo:
-        parser.error("the smoke test plays the demo: add --demo")
+    if options.smoke_test == "" and not options.demo:
+        parser.error("the smoke test plays the demo: add --demo, or a prompt and a folder")
+    if options.smoke_test and (options.demo or folder is None):
+        parser.error("the smoke test with a prompt needs a folder, and no demo")
     try:
         from desktop import application
     except ImportError as error:

@@ -38,14 +38,17 @@ CLOSE_SECONDS = 15.0
 
 
 def main(
-    folder: Path | None, *, demo: bool = False, smoke_test: bool = False, env: Mapping[str, str] = os.environ
+    folder: Path | None, *, demo: bool = False, smoke_test: str | None = None, env: Mapping[str, str] = os.environ
 ) -> int:
-    """Show the window until it is closed, or until the smoke test is through; returns the exit code."""
+    """Show the window until it is closed, or until the smoke test is through; returns the exit code.
+
+    `smoke_test` is the message that the smoke test sends, "" for the demo's own; None for a person's window.
+    """
     if not _has_display(env):
         print("There is no display to show the window on. Start it in a desktop session.", file=sys.stderr)
         return FAILED
     if not demo:
-        return _main(folder, dict(env), None, smoke_test=False)
+        return _main(folder, dict(env), None, smoke_test=smoke_test)
     try:
         made = Demo.create()
     except OSError as error:
@@ -58,7 +61,7 @@ def main(
         made.remove()
 
 
-def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_test: bool) -> int:
+def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_test: str | None) -> int:
     config = config_dir(env)
     try:
         instance = SingleInstance(config, data_dir(env) if data_dir(env) != config else None)
@@ -131,7 +134,7 @@ class Application(QObject):
     """The parts of the running program, and their end.
 
     Attributes:
-        smoke_test: play the demo and leave, instead of waiting for a person.
+        smoke_test: what the smoke test sends before it leaves, "" for the demo's own message; None waits for a person.
 
     Signals: report(text): something failed; it may be emitted from any thread.
     """
@@ -145,7 +148,7 @@ class Application(QObject):
         super().__init__()
         self.env = env
         self.demo = demo
-        self.smoke_test = False
+        self.smoke_test: str | None = None
         self._folder = folder
         self._instance = instance
         self._hooks = hooks
@@ -172,8 +175,8 @@ class Application(QObject):
         log.info("Handraise %s: the window is there after %.2f s", __version__, time.perf_counter() - started)
         try:
             self._begin(left_by_crash)
-            if self.smoke_test:
-                code = await self._test_itself()
+            if self.smoke_test is not None:
+                code = await self._test_itself(self.smoke_test)
             else:
                 await self._stop.wait()
             await self._close()
@@ -183,11 +186,11 @@ class Application(QObject):
             loop.set_reporter(None)
         return code
 
-    async def _test_itself(self) -> int:
+    async def _test_itself(self, prompt: str) -> int:
         from desktop import smoke
 
         try:
-            await smoke.play(self.window)
+            await smoke.play(self.window, prompt)
         except smoke.SmokeError as problem:
             print(problem, file=sys.stderr)
             return FAILED

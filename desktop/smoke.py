@@ -1,7 +1,10 @@
-"""The smoke test that a packaged app runs on itself: `handraise --demo --smoke-test`.
+"""The smoke test that a packaged app runs on itself.
 
-It uses the window like a person would, by the names that outsiders may rely on: sends the demo's first message,
-answers the first question with its first options, sees the answer in the transcript, and closes the window. It
+    handraise --demo --smoke-test              on the stand-in, with the demo's first message
+    handraise --smoke-test=PROMPT FOLDER       on the CLI that is found, with that message
+
+It uses the window like a person would, by the names that outsiders may rely on: sends the message, answers the first
+question with its first options, sees the answer in the transcript and the turn's end, and closes the window. It
 proves that the package holds what it needs: Qt's plugins, the stand-in, the demo, the dialogs.
 """
 
@@ -14,6 +17,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtWidgets import QAbstractButton, QWidget
+
+from protocol.conversation import TurnEndItem
 
 if TYPE_CHECKING:
     from desktop.window.main_window import MainWindow
@@ -33,8 +38,11 @@ class SmokeError(Exception):
     """A step did not come about; the text says which."""
 
 
-async def play(window: MainWindow) -> None:
-    """Play one question through the window. Raises SmokeError."""
+async def play(window: MainWindow, prompt: str = "") -> None:
+    """Play one question through the window; "" sends what stands in the composer. Raises SmokeError."""
+    if prompt:
+        await _there(window, QWidget, "composer")
+        window.show_first_message(prompt)
     await _press(window, "sendButton")
     dialog = await _there(window, QWidget, "questionDialog")
     await asyncio.sleep(AFTER_ARRIVAL)
@@ -46,6 +54,9 @@ async def play(window: MainWindow) -> None:
     await asyncio.sleep(AFTER_ARRIVAL)
     await _press(dialog, "submitAnswers")
     await _until(lambda: "answered" in _decisions(window), "the answer is in the transcript")
+    if prompt:
+        # The demo goes on with its next request, which is no part of this.
+        await _until(lambda: _is_over(window), "the turn is over")
     log.info("Smoke test: one request with %d questions was answered", question)
 
 
@@ -53,6 +64,11 @@ def _decisions(window: MainWindow) -> list[str]:
     opened = window.current
     items = opened.conversation.items if opened is not None else ()
     return [str(getattr(item, "decision", "")) for item in items]
+
+
+def _is_over(window: MainWindow) -> bool:
+    opened = window.current
+    return opened is not None and any(isinstance(item, TurnEndItem) for item in opened.conversation.items)
 
 
 async def _press(root: QWidget, name: str) -> None:

@@ -143,8 +143,10 @@ def test_no_qt_is_loaded_where_no_window_is_wanted(words: list[str], env: dict[s
 
 
 @pytest.mark.parametrize(
-    "words", [["/no/such/folder"], ["--nonsense"], ["run"], ["doctor", "extra"], ["--demo", "."], ["a", "b"]]
-)
+    "words",
+    [["/no/such/folder"], ["--nonsense"], ["run"], ["doctor", "extra"], ["--demo", "."], ["a", "b"],
+     ["--smoke-test"], ["--smoke-test=Hello"], ["--demo", "--smoke-test=Hello"]],
+)  # fmt: skip
 def test_wrong_usage_is_one_sentence_and_code_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(words)
