@@ -127,6 +127,12 @@ class TestPackagedApp:
         env = {"PYTHONHOME": self.inside, "PYTHONPATH": self.inside, "PYTHONUTF8": "1"}
         assert self.cleaned(env, {"PYTHONPATH": "/mine"}) == {"PYTHONPATH": "/mine"}
 
+    def test_what_the_binding_sets_for_itself_goes(self) -> None:
+        """PySide6 writes PYSIDE6_OPTION_PYTHON_ENUM into the environment when it is imported."""
+        env = {"PYSIDE6_OPTION_PYTHON_ENUM": "0x1", "HOME": "/home/me"}
+        assert self.cleaned(env, {"HOME": "/home/me"}) == {"HOME": "/home/me"}
+        assert self.cleaned(env, env) == env
+
     def test_the_packagers_own_variables_go(self) -> None:
         env = {"_MEIPASS2": self.inside, "_PYI_ARCHIVE_FILE": "x", "_PYI_PARENT_PROCESS_LEVEL": "1", "_": "/bin/sh"}
         assert self.cleaned(env) == {"_": "/bin/sh"}
