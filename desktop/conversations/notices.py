@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ from protocol.process import Exit
 Tone = Literal["info", "careful", "bad"]
 ActionName = Literal[
     "restart", "stop", "sign_in", "choose_claude", "choose_folder", "trust", "distrust", "start_anew", "install_help",
-    "settings", "open_file", "choose_git_bash",
+    "settings", "open_file", "choose_git_bash", "open_release",
 ]  # fmt: skip
 
 
@@ -35,6 +35,7 @@ class Notice:
         key: there is one notice a key in a conversation; a new one takes the place of the old.
         text: what happened and what to do.
         detail: more, as it came: the end of stderr. Shown in monospace, can be copied.
+        detail_words: what the detail is, for screen readers.
         actions: the buttons.
         can_dismiss: whether it may be put away. What blocks the conversation may not.
     """
@@ -45,6 +46,7 @@ class Notice:
     detail: str = ""
     actions: tuple[Action, ...] = ()
     can_dismiss: bool = True
+    detail_words: Sentence = field(default_factory=lambda: sentence("What Claude’s program wrote last"))
 
 
 RESTART = Action("restart", sentence("Restart"), primary=True)
@@ -206,6 +208,16 @@ def refused(what: Sentence, error: object) -> Notice:
     """The CLI did not take a change of model or mode; the selector has gone back."""
     text = sentence("{what}: {reason}", what=str(what), reason=str(said(error)))
     return Notice("refused", "careful", text)
+
+
+def new_release(version: str, current: str, page: str, news: str) -> Notice:
+    """There is a newer Handraise; nothing is installed."""
+    text = sentence(
+        "Handraise {version} has been released; this is {current}. Nothing is installed by itself: {page}",
+        version=version, current=current, page=page,
+    )  # fmt: skip
+    action = Action("open_release", sentence("Open the page"), primary=True)
+    return Notice("update", "info", text, news, (action,), detail_words=sentence("What is new in this release"))
 
 
 def open_file(path: str) -> Notice:

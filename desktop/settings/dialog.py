@@ -104,7 +104,15 @@ class SettingsDialog(QDialog):
         self.keep_key.toggled.connect(self._on_keep_key)
         about_key = plain_label(tr("With the key, Claude bills the API instead of using your plan."), "soft", wrap=True)
         about_key.setContentsMargins(theme.px(24), 0, 0, 0)
-        return [self.notify, self.keep_key, about_key]
+        self.updates = self._switch("settingCheckUpdates", tr("Look for a new release of Handraise once a day"))
+        self.updates.setChecked(settings.check_updates)
+        self.updates.toggled.connect(lambda on: self._change(check_updates=on))
+        about_updates = plain_label(
+            tr("GitHub is asked, and learns this program’s name and version, no more. Nothing is installed by itself."),
+            "soft", wrap=True,
+        )  # fmt: skip
+        about_updates.setContentsMargins(theme.px(24), 0, 0, 0)
+        return [self.notify, self.keep_key, about_key, self.updates, about_updates]
 
     def _claude_row(self) -> QWidget:
         row = QWidget(self)

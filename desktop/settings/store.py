@@ -37,6 +37,8 @@ class Settings(BaseModel):
     """What the composer's text becomes while a question is open."""
     notify: bool = True
     """Whether a waiting request is announced by the desktop when the window is not in front."""
+    check_updates: bool = False
+    """Whether GitHub is asked once a day for a newer release."""
     trusted_folders: list[str] = Field(default_factory=list)
     last_folder: str = ""
     local_api: bool = False

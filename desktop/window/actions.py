@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
-from desktop import loop
+from desktop import __version__, loop
 from desktop.conversations import OpenConversation
-from desktop.conversations.notices import Notice
+from desktop.conversations.notices import Notice, new_release
 from desktop.onboarding.sign_in import SignInDialog
+from desktop.release import PAGES, Release
 from desktop.sentences import sentence
 from desktop.settings.dialog import SettingsDialog
+from desktop.updates import UpdateCheck
 from desktop.window.git_bash import GitBashChooser
 from protocol.claude import ClaudeBroken, ClaudeNotFound
 
@@ -30,6 +32,9 @@ class WindowActions(QObject):
         super().__init__(window)
         self._window = window
         self.notices: dict[str, Notice] = {}
+        self.updates = UpdateCheck(window.settings, window.memory, self)
+        self.updates.found.connect(self._on_release)
+        self._release_page = PAGES
         self._settings_dialog: SettingsDialog | None = None
         self._sign_in: SignInDialog | None = None
         self.git_bash = GitBashChooser(window)
@@ -91,7 +96,8 @@ class WindowActions(QObject):
 
     def dismiss(self, key: str) -> None:
         """Put a notice of the window away."""
-        self.notices.pop(key, None)
+        if self.notices.pop(key, None) is not None and key == "update":
+            self.updates.skip()
         self._window.notices.show_notices(self.notices.values())
 
     def act(self, key: str, name: str) -> None:
@@ -100,6 +106,8 @@ class WindowActions(QObject):
             self.sign_in()
         elif name in ("choose_claude", "settings"):
             self.open_settings()
+        elif name == "open_release":
+            QDesktopServices.openUrl(QUrl(self._release_page))
         elif name == "choose_git_bash":
             self.git_bash.open()
         elif name == "choose_folder":
@@ -110,6 +118,10 @@ class WindowActions(QObject):
             # On the welcome page there is nothing to restart but the search.
             self._window.conversations.surroundings.forget()
             self._window.look_around_soon()
+
+    def _on_release(self, release: Release) -> None:
+        self._release_page = release.page
+        self.add_notice(new_release(release.version, __version__, release.page, release.news))
 
     # Dialogs
 

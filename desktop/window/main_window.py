@@ -41,6 +41,9 @@ STATUS_MS = 1000
 class MainWindow(QMainWindow):
     """The window.
 
+    Attributes:
+        memory: what the window keeps for itself from one run to the next.
+
     Signals:
         closing: the person closed it; the application ends what runs.
     """
@@ -60,7 +63,7 @@ class MainWindow(QMainWindow):
         self.conversations = conversations
         self.settings = settings
         self.findings: Findings | None = None
-        self._geometry = geometry
+        self.memory = geometry
         self._pages: dict[str, ConversationPage] = {}
         self._since: dict[str, tuple[str, float]] = {}
         self._narrow = False
@@ -389,7 +392,7 @@ class MainWindow(QMainWindow):
         return target is not None
 
     def _restore_geometry(self) -> None:
-        kept = self._geometry.value("window/geometry")
+        kept = self.memory.value("window/geometry")
         if kept is None or not self.restoreGeometry(kept):
             self.resize(theme.px(1240), theme.px(860))
 
@@ -400,8 +403,8 @@ class MainWindow(QMainWindow):
             self._place_over_page()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._geometry.setValue("window/geometry", self.saveGeometry())
-        self._geometry.sync()
+        self.memory.setValue("window/geometry", self.saveGeometry())
+        self.memory.sync()
         super().closeEvent(event)
         self.closing.emit()
 

@@ -39,7 +39,7 @@ class NoticeCard(QFrame):
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(text)
         if notice.detail:
-            column.addWidget(self._detail(notice.detail))
+            column.addWidget(self._detail(notice))
         row = QHBoxLayout()
         row.setSpacing(theme.px(6))
         row.addStretch(1)
@@ -53,17 +53,19 @@ class NoticeCard(QFrame):
             row.addWidget(made)
         column.addLayout(row)
 
-    def _detail(self, detail: str) -> QPlainTextEdit:
+    def _detail(self, notice: Notice) -> QPlainTextEdit:
+        detail = notice.detail
         field = QPlainTextEdit(self)
         field.setObjectName("noticeDetail")
-        field.setAccessibleName(tr("What Claude’s program wrote last"))
+        field.setAccessibleName(str(notice.detail_words))
         field.setReadOnly(True)
         set_role(field, "bare")
         field.setFont(theme.code_font())
         field.setPlainText(detail)
         lines = min(DETAIL_LINES, detail.count("\n") + 1)
         field.setFixedHeight(lines * field.fontMetrics().lineSpacing() + theme.px(12))
-        field.verticalScrollBar().setValue(field.verticalScrollBar().maximum())
+        if notice.key != "update":  # what went wrong stands at the end, what is new at the beginning
+            field.verticalScrollBar().setValue(field.verticalScrollBar().maximum())
         return field
 
 
