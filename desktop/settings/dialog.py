@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,14 +14,17 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
 from desktop import theme
+from desktop.own_data import OwnData
+from desktop.settings.data_part import DataPart
 from desktop.settings.store import SettingsStore
 from desktop.translations import LANGUAGES, tr
-from desktop.widgets import button, plain_label, set_role, style_popup
+from desktop.widgets import button, hairline, plain_label, set_role, style_popup
 
 PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 SCALES = (75, 90, 100, 110, 125, 150, 175, 200)
@@ -31,16 +35,29 @@ class SettingsDialog(QDialog):
 
     Signals:
         claude_changed: another program is to be used, or the key is kept or not: running CLIs have to be restarted.
+        removal_wanted: Handraise's data is to be removed; the person has confirmed it.
     """
 
     claude_changed = Signal()
+    removal_wanted = Signal()
 
-    def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, store: SettingsStore, parent: QWidget | None = None, *, own: OwnData | None = None, claudes: Path = Path()
+    ) -> None:
+        """
+        Args:
+            store: what is shown and changed.
+            parent: the window.
+            own: where this program keeps its data; None leaves that part out.
+            claudes: where Claude keeps its own.
+        """
         super().__init__(parent)
         self.setObjectName("settingsDialog")
         self.setWindowTitle(tr("Settings"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._store = store
+        self._own = own
+        self._claudes = claudes
         self._file_dialog: QFileDialog | None = None
         self.problem = plain_label("", "soft", wrap=True)
         set_role(self.problem, tone="bad")
@@ -79,20 +96,53 @@ class SettingsDialog(QDialog):
         )  # fmt: skip
         self.processes.activated.connect(lambda: self._change(max_processes=int(self.processes.currentData())))
         form.addRow(self._label(tr("Running at once")), self.processes)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*([theme.px(20)] * 4))
+        page = QWidget(self)
+        set_role(page, "page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(theme.px(20), theme.px(20), theme.px(20), theme.px(12))
         column.setSpacing(theme.px(12))
         column.addLayout(form)
-        for widget in (*self._switches(), self.problem):
+        for widget in (*self._switches(), *self._data()):
             column.addWidget(widget)
         column.addStretch(1)
+        # A small screen, or large text, has no room for all of it.
+        self.area = QScrollArea(self)
+        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(page)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self.area, 1)
+        rows.addWidget(hairline(self))
+        rows.addWidget(self._foot())
+        self.resize(theme.px(560), min(theme.px(770), self.screen().availableGeometry().height() - theme.px(60)))
+
+    def _foot(self) -> QWidget:
+        """What stays in sight: what went wrong, and the way out."""
+        made = QWidget(self)
+        column = QVBoxLayout(made)
+        column.setContentsMargins(theme.px(20), theme.px(12), theme.px(20), theme.px(12))
+        column.setSpacing(theme.px(8))
+        column.addWidget(self.problem)
         foot = QHBoxLayout()
         foot.addWidget(plain_label(tr("Language and text size change fully at the next start."), "soft", wrap=True), 1)
         close = button(tr("Close"), "settingsClose")
         close.clicked.connect(self.accept)
         foot.addWidget(close)
         column.addLayout(foot)
-        self.resize(theme.px(520), theme.px(420))
+        return made
+
+    def _data(self) -> list[QWidget]:
+        if self._own is None:
+            return []
+        self.data_part = DataPart(self._own, self._claudes, self)
+        self.data_part.removal_wanted.connect(self.removal_wanted)
+        # The question stands at the end; its place is known once it is laid out.
+        self.data_part.asked.connect(self._show_question)
+        return [self.data_part]
 
     def _switches(self) -> list[QWidget]:
         settings = self._store.settings
@@ -113,6 +163,9 @@ class SettingsDialog(QDialog):
         )  # fmt: skip
         about_updates.setContentsMargins(theme.px(24), 0, 0, 0)
         return [self.notify, self.keep_key, about_key, self.updates, about_updates]
+
+    def _show_question(self, asked: QWidget) -> None:
+        QTimer.singleShot(0, asked, lambda: self.area.ensureWidgetVisible(asked))
 
     def _claude_row(self) -> QWidget:
         row = QWidget(self)

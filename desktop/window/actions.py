@@ -12,6 +12,7 @@ from desktop import __version__, loop
 from desktop.conversations import OpenConversation
 from desktop.conversations.notices import Notice, new_release
 from desktop.onboarding.sign_in import SignInDialog
+from desktop.own_data import OwnData, claudes_own, remove_at_end
 from desktop.release import PAGES, Release
 from desktop.sentences import sentence
 from desktop.settings.dialog import SettingsDialog
@@ -36,6 +37,7 @@ class WindowActions(QObject):
         self.updates.found.connect(self._on_release)
         self._release_page = PAGES
         self._settings_dialog: SettingsDialog | None = None
+        self._own: OwnData | None = None
         self._sign_in: SignInDialog | None = None
         self.git_bash = GitBashChooser(window)
         self.git_bash.chosen.connect(self._on_claude_changed)
@@ -128,8 +130,11 @@ class WindowActions(QObject):
     def open_settings(self) -> None:
         """Show the settings, once."""
         if self._settings_dialog is None:
-            dialog = SettingsDialog(self._window.settings, self._window)
+            environ = self._window.conversations.surroundings.environ
+            self._own = OwnData.of(self._window.settings.path.parent, environ)
+            dialog = SettingsDialog(self._window.settings, self._window, own=self._own, claudes=claudes_own(environ))
             dialog.claude_changed.connect(self._on_claude_changed)
+            dialog.removal_wanted.connect(self._on_removal)
             dialog.destroyed.connect(self._on_settings_gone)
             self._settings_dialog = dialog
         self._settings_dialog.show()
@@ -138,6 +143,16 @@ class WindowActions(QObject):
 
     def _on_settings_gone(self) -> None:
         self._settings_dialog = None
+
+    def _on_removal(self) -> None:
+        """End in the usual, orderly way; the data goes after that."""
+        if self._own is None:
+            return
+        own, self._own = self._own, None
+        remove_at_end(own)
+        if self._settings_dialog is not None:
+            self._settings_dialog.close()
+        self._window.close()
 
     def _on_claude_changed(self) -> None:
         """Another program or another account: those that could not start are tried anew; the others when restarted."""
