@@ -25,6 +25,7 @@ from desktop.composer.completion import (
 )
 from desktop.composer.completion_popup import CompletionPopup
 from desktop.composer.editor import Editor
+from desktop.keys import as_typed
 from desktop.sentences import Sentence
 from desktop.translations import tr
 from desktop.widgets import button, plain_label, set_role
@@ -67,7 +68,7 @@ class Composer(QFrame):
         self.note.hide()
         self.send_button = button(tr("Send"), "sendButton", "primary")
         self.stop_button = button(tr("Stop"), "stopButton")
-        self.stop_button.setToolTip(tr("Stop what Claude is doing. The conversation stays. (Ctrl+.)"))
+        self.stop_button.setToolTip(as_typed(tr("Stop what Claude is doing. The conversation stays. (Ctrl+.)")))
         self.switch_button = button("", "replyOrQueue", "quiet")
         self.history = History()
         self._commands: list[tuple[str, str]] = []

@@ -15,6 +15,7 @@ from desktop.dialogs.question_page import QuestionPage
 from desktop.dialogs.reply_page import ReplyPage
 from desktop.dialogs.review_page import ReviewPage
 from desktop.dialogs.steps import StepChips
+from desktop.keys import as_typed
 from desktop.translations import tr
 from desktop.widgets import button, set_role
 from protocol import questions
@@ -164,7 +165,7 @@ class QuestionDialog(RequestDialog):
         self.skip_button = button(tr("Skip"), "skipQuestion", "outline", self)
         self.skip_button.setToolTip(tr("Leave this question unanswered"))
         self.submit_button = button(tr("Send answers"), "submitAnswers", "outline", self)
-        self.submit_button.setToolTip(tr("Send (Ctrl+Enter)"))
+        self.submit_button.setToolTip(as_typed(tr("Send (Ctrl+Enter)")))
         self.next_button = button("", "nextQuestion", "primary", self)
         for quiet in (self.dismiss_button, self.reply_button, self._back_button):
             self.footer.left.addWidget(quiet)

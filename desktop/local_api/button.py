@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from desktop import theme
+from desktop.keys import as_typed
 from desktop.translations import tr
 from desktop.widgets import Dot, DotState, plain_label, set_role
 
@@ -43,7 +44,7 @@ class LocalApiButton(QPushButton):
         self.state.setText(words)
         whole = tr("Local API: {state}", state=words)
         self.setAccessibleName(whole)
-        self.setToolTip(tr("{what} ({key})", what=whole, key=KEY))
+        self.setToolTip(tr("{what} ({key})", what=whole, key=as_typed(KEY)))
 
     def sizeHint(self) -> QSize:
         return QSize(theme.px(120), theme.px(36))

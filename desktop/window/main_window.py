@@ -21,7 +21,9 @@ from desktop.translations import tr
 from desktop.widgets import DotState, hairline, set_role
 from desktop.window import tab_order
 from desktop.window.actions import WindowActions
+from desktop.window.badge import DockBadge
 from desktop.window.local_api_place import LocalApiPlace
+from desktop.window.menu_bar import add_menu_bar
 from desktop.window.notice_bar import NoticeBar
 from desktop.window.sidebar import WIDTH as SIDEBAR_WIDTH
 from desktop.window.sidebar import Sidebar
@@ -71,6 +73,7 @@ class MainWindow(QMainWindow):
         self.top_bar = TopBar(self)
         self.status = StatusLine(self)
         self.notices = NoticeBar(self)
+        self.badge = DockBadge()
         self.stack = QStackedWidget(self)
         self.welcome = WelcomePage(settings.settings.last_folder, self)
         self.stack.addWidget(self.welcome)
@@ -149,8 +152,10 @@ class MainWindow(QMainWindow):
             "Ctrl+Q": self.close,
             LOCAL_API_KEY: self.local_api.toggle,
         }
+        in_menus = add_menu_bar(self, keys)
         for key, does in keys.items():
-            QShortcut(QKeySequence(key), self).activated.connect(does)
+            if key not in in_menus:
+                QShortcut(QKeySequence(key), self).activated.connect(does)
 
     # The conversations
 
@@ -269,6 +274,7 @@ class MainWindow(QMainWindow):
     def _refresh_status(self) -> None:
         opened = self.current
         waiting = self.conversations.waiting()
+        self.badge.show(len(waiting) + len(self.local_api.waiting()))
         here = sum(1 for one, _ in waiting if one is opened)
         kinds = {one.conversation.pending[request_id].kind for one, request_id in waiting} | self.local_api.kinds()
         words = waiting_words(

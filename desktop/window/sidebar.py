@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from desktop import theme
 from desktop.conversations import Conversations, OpenConversation
+from desktop.keys import as_typed
 from desktop.local_api.button import LocalApiButton
 from desktop.translations import tr
 from desktop.widgets import Dot, DotState, ElidedLabel, button, hairline, paint_dot, plain_label, set_role
@@ -98,7 +99,7 @@ class AccountChip(QWidget):
         self.sign_in_button.hide()
         self.sign_in_button.clicked.connect(self.sign_in)
         self.settings_button = button("⚙", "settingsButton", "quiet")
-        self.settings_button.setToolTip(tr("Settings (Ctrl+,)"))
+        self.settings_button.setToolTip(as_typed(tr("Settings (Ctrl+,)")))
         self.settings_button.setAccessibleName(tr("Settings"))
         self.settings_button.clicked.connect(self.settings)
         row = QHBoxLayout(self)
@@ -160,7 +161,7 @@ class Sidebar(QWidget):
         name = plain_label("Handraise", "title")
         self.new_button = button(tr("＋ New conversation"), "newConversation", parent=self)
         self.new_button.setAccessibleName(tr("New conversation"))
-        self.new_button.setToolTip(tr("New conversation in this folder (Ctrl+N)"))
+        self.new_button.setToolTip(as_typed(tr("New conversation in this folder (Ctrl+N)")))
         self.new_button.clicked.connect(self.new_wanted)
         self.search = QLineEdit(self)
         self.search.setObjectName("searchConversations")

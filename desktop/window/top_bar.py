@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
 
 from desktop import theme
 from desktop.conversations import OpenConversation
+from desktop.keys import as_typed
 from desktop.translations import format_count, tr
 from desktop.widgets import button
 from desktop.window.chips import ChipButton, ChipSelector, Choice, ContextMeter
@@ -68,7 +69,7 @@ class TopBar(QWidget):
         self._narrow = False
         self.sidebar_button = button("☰", "sidebarButton", "quiet", self)
         self.sidebar_button.setAccessibleName(tr("Show the conversations"))
-        self.sidebar_button.setToolTip(tr("Show the conversations (Ctrl+B)"))
+        self.sidebar_button.setToolTip(as_typed(tr("Show the conversations (Ctrl+B)")))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)
         self.folder_button = ChipButton("folderChooser", tr("Folder"), self)
         self.folder_button.clicked.connect(self.choose_folder)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from desktop import translations
 from desktop.conversations import OpenConversation
+from desktop.keys import as_typed
 from desktop.translations import tr
 from desktop.widgets import DotState
 from protocol.messages import RateLimitEvent
@@ -128,7 +129,7 @@ def waiting_words(here: int, elsewhere: int, *, only_questions: bool, local_api:
         parts.append(
             tr("{count} through the local API", count=local_api) if parts else _waiting_api(local_api, only_questions)
         )
-    return tr("{what} · {key}", what=tr(", ").join(parts), key="Ctrl+J")
+    return tr("{what} · {key}", what=tr(", ").join(parts), key=as_typed("Ctrl+J"))
 
 
 def _waiting_here(count: int, only_questions: bool) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -74,7 +75,7 @@ def test_the_folders_and_what_stays_are_named(dialog: SettingsDialog, tmp_path: 
     assert f"Claude’s own data in {tmp_path / 'home' / '.claude'}" in words
 
 
-def test_it_is_asked_first_and_the_safe_answer_has_the_focus(dialog: SettingsDialog, qtbot: QtBot) -> None:
+def test_it_is_asked_first_and_the_safe_answer_has_the_focus(dialog: SettingsDialog) -> None:
     heard: list[bool] = []
     dialog.removal_wanted.connect(lambda: heard.append(True))
     dialog.activateWindow()
@@ -82,7 +83,7 @@ def test_it_is_asked_first_and_the_safe_answer_has_the_focus(dialog: SettingsDia
     keep = dialog.findChild(QPushButton, "settingDataKeep")
     assert keep is not None
     assert dialog.focusWidget() is keep
-    qtbot.keyClick(keep, Qt.Key.Key_Escape)
+    QTest.keyClick(keep, Qt.Key.Key_Escape)
     assert dialog.isVisible()
     assert dialog.findChild(QPushButton, "settingDataDelete") is dialog.focusWidget()
     assert heard == []
