@@ -116,9 +116,12 @@ class Surroundings:
     def _find(self, setting: str | None, env: Mapping[str, str], login_path: str | None) -> Claude:
         return cli.find_claude(setting=setting, env=env, platform=self._platform, login_path=login_path)
 
+    def _ask_shell(self) -> str | None:
+        return cli.login_shell_path(self.environ, platform=self._platform)
+
     async def _shell_path(self) -> str | None:
         if not self._found.asked_shell:
-            self._found.login_path = await loop.on_thread(cli.login_shell_path, self.environ)
+            self._found.login_path = await loop.on_thread(self._ask_shell)
             self._found.asked_shell = True
         return self._found.login_path
 

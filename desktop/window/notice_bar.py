@@ -44,7 +44,7 @@ class NoticeCard(QFrame):
         row.setSpacing(theme.px(6))
         row.addStretch(1)
         if notice.can_dismiss:
-            dismiss = button(tr("Dismiss"), f"dismiss_{notice.key}", "quiet")
+            dismiss = button(tr("Close"), f"dismiss_{notice.key}", "quiet")
             dismiss.clicked.connect(self.dismissed)
             row.addWidget(dismiss)
         for action in reversed(notice.actions):

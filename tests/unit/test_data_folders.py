@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import platformdirs.windows
@@ -24,6 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a folder with a drive is none for XDG")
 class TestLinux:
     def test_the_usual_places(self, home: Path) -> None:
         assert paths.config_dir(NOTHING, "linux") == home / ".config" / "handraise"
