@@ -178,8 +178,6 @@ def login_shell_path(env: Mapping[str, str], timeout: float = 5.0, platform: str
     """
     if platform == "win32":  # Git Bash sets SHELL there, and its PATH is none that Windows can read
         return None
-    if platform == "win32":  # SHELL is that of Git Bash there, which knows no more than Windows does
-        return None
     shell = env.get("SHELL") or _shell_of_the_user()
     if not shell or not os.path.isabs(shell):
         return None
