@@ -164,6 +164,9 @@ class TokenFile:
         token = secrets.token_hex(TOKEN_BYTES)
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:  # FileExistsError, too: a file lies where the folder should be
+            raise TokenError("not made", self.path, error) from error
+        try:
             # O_EXCL follows no link and takes nobody's prepared file.
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _IN_CHILDREN_CLOSED, 0o600)
         except FileExistsError:

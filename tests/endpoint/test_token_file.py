@@ -122,6 +122,18 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         TokenFile(tmp_path / "file" / "token").read_or_create()
 
 
+def test_so_it_is_where_the_system_finds_no_file_below_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Windows does: only the making of the folder says what is wrong."""
+    (tmp_path / "file").write_text("")
+
+    def find_nothing(*_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "open", find_nothing)
+    with pytest.raises(TokenError, match="cannot be made"):
+        TokenFile(tmp_path / "file" / "token").read_or_create()
+
+
 def test_two_that_start_at_once_agree(tmp_path: Path) -> None:
     for round_number in range(20):
         path, tokens = tmp_path / f"token{round_number}", []
