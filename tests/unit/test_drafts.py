@@ -232,7 +232,7 @@ def test_a_plain_folder_has_no_settings_of_its_own(tmp_path: Path) -> None:
 def test_each_kind_of_own_settings_is_found(tmp_path: Path, name: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("{}", encoding="utf-8")
-    assert own_settings(tmp_path, {}, home=tmp_path / "home") == (name,)
+    assert own_settings(tmp_path, {}, home=tmp_path / "home") == (str(Path(name)),)
 
 
 def test_those_of_the_repository_above_count_too(tmp_path: Path) -> None:
