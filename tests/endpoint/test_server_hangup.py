@@ -29,7 +29,9 @@ def tasks(endpoint: Endpoint) -> list[str]:
 
     async def look() -> list[str]:
         mine = asyncio.current_task()
-        return [repr(task) for task in asyncio.all_tasks() if task is not mine and "_serve" not in repr(task)]
+        # On Windows asyncio accepts connections in a task of its own.
+        others = [repr(task) for task in asyncio.all_tasks() if task is not mine]
+        return [task for task in others if "_serve" not in task and "accept_coro" not in task]
 
     return endpoint.thread.call(look()).result(10)
 
