@@ -1,16 +1,18 @@
-"""Freezes the app once for all tests of this folder."""
+"""Freezes the app, packs it and installs it, each once for all tests of this folder."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.packaged.packages import ROOT, Packages, missing, virtual_screen
+
 BUILD_SECONDS = 600
 
 
@@ -22,10 +24,7 @@ def frozen_app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     that to be a failure.
     """
     if importlib.util.find_spec("PyInstaller") is None:
-        reason = "PyInstaller is not installed; pip install '.[package]' brings it."
-        if os.environ.get("HANDRAISE_REQUIRE_PACKAGE") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("PyInstaller is not installed; pip install '.[package]' brings it.")
     folder = tmp_path_factory.mktemp("frozen")
     folders = ["--distpath", str(folder / "dist"), "--workpath", str(folder / "work")]
     command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *folders]
@@ -35,3 +34,40 @@ def frozen_app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = folder / "dist" / "handraise" / "handraise"
     assert program.is_file()
     return program
+
+
+@pytest.fixture(scope="session")
+def packages(frozen_app: Path, tmp_path_factory: pytest.TempPathFactory) -> Packages:
+    """The files that are given to people, made from the frozen app."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("these are the packages for Linux")
+    if shutil.which("dpkg-deb") is None:
+        missing("dpkg-deb is not installed.")
+    folder = tmp_path_factory.mktemp("packages")
+    script = ROOT / "resources" / "linux" / "package.py"
+    command = [sys.executable, str(script), str(frozen_app.parent), "--into", str(folder), "--quick-deb"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    (archive,) = folder.glob("*.tar.xz")
+    (deb,) = folder.glob("*.deb")
+    return Packages(archive, deb)
+
+
+@pytest.fixture(scope="session")
+def prefix(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A prefix into which the archive was installed as its reader is told to."""
+    folder = tmp_path_factory.mktemp("installed")
+    unpacked = packages.unpack(folder)
+    prefix = folder / "前綴 prefix"
+    subprocess.run([str(unpacked / "install.sh"), str(prefix)], check=True, timeout=300, capture_output=True)
+    shutil.rmtree(unpacked)
+    return prefix
+
+
+@pytest.fixture
+def display(tmp_path: Path) -> Iterator[str]:
+    """The name of a virtual screen of this test's own."""
+    if shutil.which("Xvfb") is None:
+        missing("Xvfb is not installed.")
+    with virtual_screen(tmp_path / "xvfb.log") as name:
+        yield name

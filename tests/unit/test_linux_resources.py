@@ -1,0 +1,102 @@
+"""What a Linux desktop reads of the package, and what its tools say about it."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from desktop import __version__
+from desktop.translations import LANGUAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+LINUX = ROOT / "resources" / "linux"
+ICONS = ROOT / "resources" / "icons"
+METAINFO = LINUX / "io.github.handraise.handraise.metainfo.xml"
+
+
+def entry() -> configparser.SectionProxy:
+    read = configparser.RawConfigParser()
+    read.optionxform = str  # type: ignore[assignment, method-assign]
+    read.read(LINUX / "handraise.desktop", encoding="utf-8")
+    return read["Desktop Entry"]
+
+
+def test_the_menu_entry_is_the_one_that_the_window_says_it_belongs_to() -> None:
+    said = (ROOT / "desktop" / "application.py").read_text("utf-8")
+    assert f'setDesktopFileName("{entry()["StartupWMClass"]}")' in said
+    assert (LINUX / f"{entry()['StartupWMClass']}.desktop").is_file()
+
+
+def test_the_menu_speaks_every_language_of_the_interface() -> None:
+    for code in LANGUAGES:
+        suffix = "" if code == "en" else f"[{code}]"
+        assert entry()[f"Comment{suffix}"]
+        assert entry()[f"GenericName{suffix}"]
+
+
+def test_the_app_store_data_fit_the_menu_entry_and_the_version() -> None:
+    read = ElementTree.parse(METAINFO).getroot()
+    assert read.findtext("launchable") == "handraise.desktop"
+    assert read.findtext("id") == METAINFO.name.removesuffix(".metainfo.xml")
+    release = read.find("releases/release")
+    assert release is not None
+    assert release.get("version") == __version__
+
+
+@pytest.mark.skipif(shutil.which("desktop-file-validate") is None, reason="desktop-file-validate is not installed")
+def test_the_menu_entry_is_valid() -> None:
+    command = ["desktop-file-validate", str(LINUX / "handraise.desktop")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("appstreamcli") is None, reason="appstreamcli is not installed")
+def test_the_app_store_data_are_valid() -> None:
+    command = ["appstreamcli", "validate", "--no-net", str(METAINFO)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# --- icons
+
+
+@pytest.mark.parametrize("size", [16, 22, 24, 32, 48, 64, 128, 256, 512])
+def test_the_icon_is_there_as_a_picture_of_every_size(size: int) -> None:
+    data = (ICONS / f"handraise-{size}.png").read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", data[16:24]) == (size, size)
+
+
+def test_the_icon_of_windows_has_every_size_that_explorer_shows() -> None:
+    data = (ICONS / "handraise.ico").read_bytes()
+    reserved, kind, count = struct.unpack("<HHH", data[:6])
+    widths = {data[6 + 16 * index] or 256 for index in range(count)}
+    assert (reserved, kind) == (0, 1)
+    assert {16, 20, 24, 32, 40, 48, 64, 256} <= widths
+
+
+def test_the_icon_of_macos_is_complete() -> None:
+    data = (ICONS / "handraise.icns").read_bytes()
+    assert data[:4] == b"icns"
+    assert struct.unpack(">I", data[4:8]) == (len(data),)
+    kinds, at = set(), 8
+    while at < len(data):
+        kinds.add(data[at : at + 4].decode("ascii"))
+        at += struct.unpack(">I", data[at + 4 : at + 8])[0]
+    # 16@2x, 32@2x, 128, 128@2x, 256, 256@2x, 512, 512@2x
+    assert {"ic07", "ic08", "ic09", "ic10", "ic11", "ic12", "ic13", "ic14"} <= kinds
+
+
+def test_the_pictures_are_drawn_from_one_file_by_a_script_that_names_their_sizes() -> None:
+    script = (ROOT / "resources" / "tools" / "make_icons.py").read_text("utf-8")
+    sizes = re.search(r"^PNG_SIZES = \(([\d, ]+)\)", script, re.MULTILINE)
+    assert sizes is not None
+    expected = {f"handraise-{size.strip()}.png" for size in sizes[1].split(",")}
+    assert {path.name for path in ICONS.glob("*.png")} == expected
