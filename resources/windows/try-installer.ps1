@@ -6,6 +6,7 @@ param([Parameter(Mandatory)][string]$Setup, [Parameter(Mandatory)][string]$Versi
 $ErrorActionPreference = 'Stop'
 Set-StrictMode -Version 3
 
+$Setup = (Resolve-Path $Setup).Path
 $folder = Join-Path $env:LOCALAPPDATA 'Programs\Handraise'
 $program = Join-Path $folder 'handraise.exe'
 $console = Join-Path $folder 'handraise-cli.exe'
