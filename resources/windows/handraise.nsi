@@ -2,6 +2,8 @@
 ;
 ;   makensis -DVERSION=0.1.0 -DSOURCE=/.../dist/handraise -DOUTPUT=/.../handraise-setup.exe handraise.nsi
 ;
+; On Linux with LC_ALL=C.UTF-8: in the C locale NSIS 3.08 crashes on names that are not ASCII.
+;
 ; VERSION   what desktop.__version__ says
 ; NUMBERS   the same as four numbers, where VERSION is no plain x.y.z (version_info.py --numbers prints them)
 ; SOURCE    the folder that PyInstaller made (handraise.exe, handraise-cli.exe, _internal), as an absolute path
