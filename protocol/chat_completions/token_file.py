@@ -6,16 +6,21 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from protocol.words import Sentence
+
+T = TypeVar("T")
 
 TOKEN_BYTES: Final = 32
 _SHAPE: Final = re.compile(r"[0-9a-f]{64}")
 _NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 _IN_CHILDREN_CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
+_HELD_SECONDS: Final = 0.5
+_POLL: Final = 0.02
 _NOT_WAITING: Final = getattr(os, "O_NONBLOCK", 0)  # a pipe in the file's place must not keep the reader
 
 
@@ -54,6 +59,18 @@ class TokenError(Exception):
             values["reason"] = error.strerror or type(error).__name__
         self.sentence = Sentence(SENTENCES[what], values)
         super().__init__(self.sentence)
+
+
+def _patiently(call: Callable[[], T], system: str = os.name) -> T:
+    """What `call` returns; Windows refuses a file for the moment in which another of us takes one of its names away."""
+    deadline = time.monotonic() + _HELD_SECONDS
+    while True:
+        try:
+            return call()
+        except PermissionError:
+            if system != "nt" or time.monotonic() >= deadline:
+                raise
+            time.sleep(_POLL)
 
 
 class TokenFile:
@@ -104,7 +121,7 @@ class TokenFile:
         new = self._new_name()
         token = self._create(new)
         try:
-            os.replace(new, self.path)
+            _patiently(lambda: os.replace(new, self.path))
         except OSError as error:
             new.unlink(missing_ok=True)
             raise TokenError("not replaced", self.path, error) from error
@@ -121,7 +138,7 @@ class TokenFile:
         except OSError:  # a file system without hard links
             return self._create(self.path)
         finally:
-            new.unlink(missing_ok=True)
+            _patiently(lambda: new.unlink(missing_ok=True))
         return token
 
     def _new_name(self) -> Path:
@@ -129,7 +146,8 @@ class TokenFile:
 
     def _read(self) -> str:
         try:
-            handle = os.open(self.path, os.O_RDONLY | _NO_LINKS | _IN_CHILDREN_CLOSED | _NOT_WAITING)
+            flags = os.O_RDONLY | _NO_LINKS | _IN_CHILDREN_CLOSED | _NOT_WAITING
+            handle = _patiently(lambda: os.open(self.path, flags))
         except FileNotFoundError:
             raise
         except OSError as error:

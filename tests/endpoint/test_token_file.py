@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from protocol.chat_completions import token_file
 from protocol.chat_completions.token_file import TokenError, TokenFile
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
@@ -132,6 +133,25 @@ def test_so_it_is_where_the_system_finds_no_file_below_a_file(tmp_path: Path, mo
     monkeypatch.setattr(os, "open", find_nothing)
     with pytest.raises(TokenError, match="cannot be made"):
         TokenFile(tmp_path / "file" / "token").read_or_create()
+
+
+@pytest.mark.parametrize(("system", "attempts"), [("nt", 3), ("posix", 1)])
+def test_a_file_that_windows_refuses_for_a_moment_is_asked_for_again(system: str, attempts: int) -> None:
+    refusals = [PermissionError(13, "Permission denied")] * 2
+    asked: list[str] = []
+
+    def ask() -> str:
+        asked.append("again")
+        if refusals:
+            raise refusals.pop()
+        return "the token"
+
+    if system == "nt":
+        assert token_file._patiently(ask, system) == "the token"
+    else:
+        with pytest.raises(PermissionError):
+            token_file._patiently(ask, system)
+    assert len(asked) == attempts
 
 
 def test_two_that_start_at_once_agree(tmp_path: Path) -> None:
