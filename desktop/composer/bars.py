@@ -88,7 +88,7 @@ class RecoveredBar(QWidget):
             use = button(tr("Put into the message"), f"useRecovered_{number}")
             use.setVisible(self._composer)
             copy = button(tr("Copy"), f"copyRecovered_{number}", "quiet")
-            forget = button(tr("Dismiss"), f"forgetRecovered_{number}", "quiet")
+            forget = button(tr("Throw away"), f"forgetRecovered_{number}", "quiet")
             use.clicked.connect(lambda _=False, text=text: self.use.emit(text))
             copy.clicked.connect(lambda _=False, text=text: self.copy.emit(text))
             forget.clicked.connect(lambda _=False, text=text: self.forget.emit(text))
