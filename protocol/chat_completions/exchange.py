@@ -89,6 +89,7 @@ class Exchange:
         self._head = _head(request)
         self._arrived = asyncio.get_running_loop().time()
         self._outcome = CLIENT_GONE
+        self._stream: Stream | None = None
         connection.begin_request()
 
     async def reply(self) -> web.StreamResponse:
@@ -122,14 +123,20 @@ class Exchange:
         except Exception as error:
             log_defect(self._id, error)
             failure = internal_error()
+        sent = await self._tell(failure)
+        self._outcome = failure.code or str(failure.status)
+        return sent
+
+    async def _tell(self, failure: ApiError) -> web.StreamResponse:
+        """What went wrong, as far as the reply has not gone too far for that."""
+        if self._wire.begun and self._stream is not None:
+            return await self._stream.error(failure)
         if self._wire.begun:  # a defect in the middle of a reply: nothing but its end can be told
             raise ConnectionResetError("the reply had begun")
         response = error_response(failure, self._id, allow=self._head.allowed_method)
         if self._house.stopping or self._connection.surplus or failure.status in _STRANGER:
             response.force_close()
-        sent = await self._wire.send(response)
-        self._outcome = failure.code or str(failure.status)
-        return sent
+        return await self._wire.send(response)
 
     async def _answer(self) -> web.StreamResponse:
         house, head = self._house, self._head
@@ -214,41 +221,22 @@ class Exchange:
     async def _complete(self, wanted: CompletionRequest) -> web.StreamResponse:
         if self._house.stopping:  # since the head came
             raise shutting_down()
-        run = self._start(wanted)
+        run, options = self._start(wanted), self._options
         headers = {"x-handraise-ignored": ", ".join(wanted.ignored)} if wanted.ignored else {}
         try:
             if wanted.stream:
-                return await self._stream(run, wanted, headers)
-            sent = await whole(
-                run, wanted, self._wire, request_id=self._id, headers=headers, max_output=self._options.max_output
-            )
+                self._stream = Stream(
+                    run, wanted, self._wire, headers=headers, keepalive=options.keepalive, max_output=options.max_output
+                )
+                sent = await self._stream.answer()
+            else:
+                sent = await whole(
+                    run, wanted, self._wire, request_id=self._id, headers=headers, max_output=options.max_output
+                )
             self._outcome = OK
             return sent
         finally:
             run.end()
-
-    async def _stream(self, run: Run, wanted: CompletionRequest, headers: dict[str, str]) -> web.StreamResponse:
-        options = self._options
-        stream = Stream(
-            run, wanted, self._wire, headers=headers, keepalive=options.keepalive, max_output=options.max_output
-        )
-        try:
-            sent = await stream.answer()
-            self._outcome = OK
-            return sent
-        except ApiError as error:
-            failure = error
-        except (ConnectionError, ClientTooSlowError):
-            raise
-        except Exception as error:
-            log_defect(self._id, error)
-            failure = internal_error()
-        if not self._wire.begun:
-            raise failure
-        run.end()
-        sent = await stream.error(failure)
-        self._outcome = failure.code or str(failure.status)
-        return sent
 
     def _start(self, wanted: CompletionRequest) -> Run:
         house, options = self._house, self._options
