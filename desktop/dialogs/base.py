@@ -15,6 +15,7 @@ from desktop import theme
 from desktop.dialogs.card import SHADOW, AwayNotice, CardQuestion, MoveOutButton, paint_card
 from desktop.dialogs.guard import Guard
 from desktop.dialogs.layouts import SplitRow
+from desktop.durations import elapsed
 from desktop.translations import tr
 from desktop.widgets import hairline, plain_label
 from protocol import permissions
@@ -47,13 +48,6 @@ class DialogContext:
     plan: str = ""
     many: str = ""
     clock: Callable[[], float] = field(default=time.time, compare=False)
-
-
-def waiting_time(seconds: float) -> str:
-    """A duration as a person reads it: `0:42`, `12:05`, `2:00:07`. Negative ones (a clock set back) are 0:00."""
-    whole = max(0, int(seconds))
-    hours, minutes = whole // 3600, whole // 60 % 60
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
 class RequestDialog(QDialog):
@@ -266,7 +260,7 @@ class RequestDialog(QDialog):
         return self.context.conversation_title or tr("Claude asks")
 
     def _show_waiting(self) -> None:
-        seconds = waiting_time(self.context.clock() - self._since)
+        seconds = elapsed(self.context.clock() - self._since)
         if self.context.client:
             text = tr("{client} asks through the local API · waiting {time}", client=self.context.client, time=seconds)
         elif self.context.agent:

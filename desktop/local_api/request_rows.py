@@ -9,9 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from desktop.durations import elapsed
 from desktop.translations import tr
 from desktop.widgets import DotState
-from desktop.window.wording import elapsed
 from protocol.chat_completions.journal import CLIENT_GONE, CLIENT_TOO_SLOW, OK, Entry, State
 
 AnyIndex = QModelIndex | QPersistentModelIndex

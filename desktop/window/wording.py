@@ -11,6 +11,7 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from desktop import translations
 from desktop.conversations import OpenConversation
+from desktop.durations import elapsed
 from desktop.keys import as_typed
 from desktop.translations import tr
 from desktop.widgets import DotState
@@ -160,13 +161,6 @@ def _waiting_api(count: int, only_questions: bool) -> str:
         one = tr("1 request through the local API")
         many = tr("{count} requests through the local API", count=count)
     return one if count == 1 else many
-
-
-def elapsed(seconds: float) -> str:
-    """A duration: `0:42`, `12:05`, `2:00:07`."""
-    whole = max(0, int(seconds))
-    hours, minutes = whole // 3600, whole // 60 % 60
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
 def age_words(at: float, now: float) -> str:

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QPushButto
 from pytestqt.qtbot import QtBot
 
 from desktop import theme
-from desktop.dialogs.base import waiting_time
 from desktop.dialogs.card import SHADOW
 from desktop.dialogs.guard import is_being_written
+from desktop.durations import elapsed
 from tests.helpers.cards import Page, settle
 from tests.helpers.dialog_gallery import CASES
 from tests.helpers.hands import click, named, press, press_ctrl_enter
@@ -114,7 +114,7 @@ class TestHeader:
         [(-5, "0:00"), (0, "0:00"), (42.9, "0:42"), (725, "12:05"), (7207, "2:00:07"), (360000, "100:00:00")],
     )
     def test_a_waiting_time_reads_like_a_clock(self, seconds: float, text: str) -> None:
-        assert waiting_time(seconds) == text
+        assert elapsed(seconds) == text
 
     def test_the_header_counts_the_seconds(self, page: Page) -> None:
         now = [1000.0]

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import pytest
 
+from desktop.durations import elapsed
 from desktop.window.wording import (
     account_detail,
     account_words,
     age_words,
-    elapsed,
     mode_words,
     plan_words,
     waiting_words,
