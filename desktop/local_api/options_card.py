@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from desktop import theme
+from desktop.folder_chooser import FolderChooser
 from desktop.local_api.parts import Card, Confirming, Switch
 from desktop.local_api.service import LocalApi
 from desktop.translations import tr
@@ -33,7 +34,8 @@ class OptionsCard(Card):
     def __init__(self, api: LocalApi, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._api = api
-        self._dialog: QFileDialog | None = None
+        self._chooser = FolderChooser("localApiFolderDialog", self)
+        self._chooser.chosen.connect(self.folder_chosen)
         self.confirming = Confirming(self)
         self.lenient = Switch("localApiLenient", tr("Ignore sampling parameters"), self)
         self.lenient.wished.connect(self.lenient_wished)
@@ -106,27 +108,8 @@ class OptionsCard(Card):
 
     def choose_folder(self) -> None:
         """Let the person pick the folder."""
-        if self._dialog is not None:
-            self._dialog.raise_()
-            return
         start = self._api.settings.settings.local_api_folder or str(Path.home())
-        dialog = QFileDialog(self.window(), tr("Choose the folder for the tools of requests"), start)
-        dialog.setObjectName("localApiFolderDialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._on_folder)
-        dialog.finished.connect(self._on_dialog_over)
-        self._dialog = dialog
-        dialog.open()
-
-    def _on_folder(self, path: str) -> None:
-        if path:
-            self.folder_chosen.emit(path)
-
-    def _on_dialog_over(self) -> None:
-        if self._dialog is not None:
-            self._dialog.deleteLater()
-            self._dialog = None
+        self._chooser.open(tr("Choose the folder for the tools of requests"), start)
 
     def _on_tools(self, on: bool) -> None:
         """Without a folder there is nothing to switch on yet: ask for one."""

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop import theme
 from desktop.conversations import OpenConversation
+from desktop.folder_chooser import FolderChooser
 from desktop.keys import as_typed
 from desktop.translations import format_count, tr
 from desktop.widgets import button
@@ -65,7 +66,8 @@ class TopBar(QWidget):
         super().__init__(parent)
         self.setObjectName("topBar")
         self._opened: OpenConversation | None = None
-        self._dialog: QFileDialog | None = None
+        self._chooser = FolderChooser("folderDialog", self)
+        self._chooser.chosen.connect(lambda path: self.folder_chosen.emit(Path(path)))
         self._narrow = False
         self.sidebar_button = button("☰", "sidebarButton", "quiet", self)
         self.sidebar_button.setAccessibleName(tr("Show the conversations"))
@@ -157,24 +159,5 @@ class TopBar(QWidget):
 
     def choose_folder(self) -> None:
         """Let the person pick a folder."""
-        if self._dialog is not None:
-            self._dialog.raise_()
-            return
         start = self._opened.folder if self._opened is not None else Path.home()
-        dialog = QFileDialog(self.window(), tr("Choose the folder in which Claude works"), str(start))
-        dialog.setObjectName("folderDialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._on_folder)
-        dialog.finished.connect(self._on_dialog_over)
-        self._dialog = dialog
-        dialog.open()
-
-    def _on_folder(self, path: str) -> None:
-        if path:
-            self.folder_chosen.emit(Path(path))
-
-    def _on_dialog_over(self) -> None:
-        if self._dialog is not None:
-            self._dialog.deleteLater()
-            self._dialog = None
+        self._chooser.open(tr("Choose the folder in which Claude works"), str(start))
