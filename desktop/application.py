@@ -274,7 +274,6 @@ class Application(QObject):
         self.report.disconnect(self._on_report)
         self.window.deleteLater()
 
-
     async def _close_all(self) -> None:
         await asyncio.gather(self.conversations.close_all(), self.local_api.close())
 

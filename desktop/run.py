@@ -19,10 +19,9 @@ from typing import Any, TextIO
 from desktop.paths import config_dir
 from desktop.run_answers import Answers, AnswersError, Terminal, decide
 from desktop.settings_file import read_settings, with_git_bash
-from protocol.claude import ClaudeBroken, ClaudeNotFound, find_claude_or_ask_shell, read_version
+from protocol.claude import ClaudeBroken, ClaudeNotFound, claude_environment, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change, Conversation, NoticeItem, PendingRequest, TextItem, ToolItem, TurnEndItem
 from protocol.permissions import make_visible
-from protocol.process import child_environment
 from protocol.session import Session, SessionError, SessionOptions
 
 
@@ -167,8 +166,7 @@ def find_options(folder: Path, env: Mapping[str, str], settings: Mapping[str, An
     env = with_git_bash(env, settings.get("git_bash"))
     try:
         claude = find_claude_or_ask_shell(setting=setting, env=env)
-        own = {**env, "PATH": claude.child_path} if claude.child_path else env
-        environment = child_environment(own, keep_api_key=settings.get("keep_api_key") is True)
+        environment = claude_environment(claude, env, keep_api_key=settings.get("keep_api_key") is True)
         read_version(claude, environment.env)
     except (ClaudeNotFound, ClaudeBroken) as error:
         raise RunError(" ".join(str(error).split())) from error

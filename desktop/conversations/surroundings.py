@@ -16,7 +16,7 @@ from desktop.settings import SettingsStore
 from desktop.settings_file import with_git_bash
 from protocol import claude as cli
 from protocol.claude import Claude, Login, Version
-from protocol.process import ChildEnvironment, child_environment
+from protocol.process import ChildEnvironment
 
 log = logging.getLogger("handraise.conversations")
 
@@ -106,9 +106,7 @@ class Surroundings:
             if login_path is None:
                 raise
             claude = await loop.on_thread(self._find, setting, env, login_path)
-        if claude.child_path:
-            env["PATH"] = claude.child_path
-        environment = child_environment(env, keep_api_key=self._settings.settings.keep_api_key)
+        environment = cli.claude_environment(claude, env, keep_api_key=self._settings.settings.keep_api_key)
         version = await loop.on_thread(cli.read_version, claude, environment.env)
         log.info("claude is %s (%s), version %s", claude.argv, claude.source, version)
         return Prepared(claude, version, environment)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from protocol.chat_completions.errors import ApiError
-from protocol.claude import Claude, ClaudeBroken, find_claude_or_ask_shell, read_version
+from protocol.claude import Claude, ClaudeBroken, claude_environment, find_claude_or_ask_shell, read_version
 from protocol.conversation import Change
 from protocol.jobs import run_job, settled
 from protocol.options import SessionOptions
-from protocol.process import Ladder, child_environment
+from protocol.process import Ladder
 from protocol.session import Session
 
 log = logging.getLogger(__name__)
@@ -74,8 +74,7 @@ def find_launch(setting: str | Sequence[str] | None, env: Mapping[str, str], *, 
         ClaudeNotFound: there is none.
     """
     claude = find_claude_or_ask_shell(setting=setting, env=env)
-    own = {**env, "PATH": claude.child_path} if claude.child_path else env
-    return Launch(claude.argv, child_environment(own, keep_api_key=keep_api_key).env)
+    return Launch(claude.argv, claude_environment(claude, env, keep_api_key=keep_api_key).env)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from protocol.claude.locating import Claude, ClaudeNotFound, find_claude
-from protocol.process import CliProcess, Exit, Ladder, StartError
+from protocol.process import ChildEnvironment, CliProcess, Exit, Ladder, StartError, child_environment
 from protocol.pump import StderrTail, read_stream, run_plain_thread
 from protocol.words import Sentence
 
@@ -106,6 +106,12 @@ def find_claude_or_ask_shell(*, setting: str | Sequence[str] | None, env: Mappin
         if login_path is None:
             raise
         return find_claude(setting=setting, env=env, login_path=login_path)
+
+
+def claude_environment(claude: Claude, env: Mapping[str, str], *, keep_api_key: bool = False) -> ChildEnvironment:
+    """The environment in which that CLI runs: what `child_environment` makes of `env`, with the PATH that it needs."""
+    own = {**env, "PATH": claude.child_path} if claude.child_path else env
+    return child_environment(own, keep_api_key=keep_api_key)
 
 
 def read_version(claude: Claude, env: Mapping[str, str], timeout: float = 15.0) -> Version:
