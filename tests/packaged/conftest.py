@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaged.packages import ROOT, Packages, missing, virtual_screen
+from tests.packaged.packages import ROOT, Packages, missing, recorded_sizes, virtual_screen
 
 BUILD_SECONDS = 600
 
@@ -71,3 +71,11 @@ def display(tmp_path: Path) -> Iterator[str]:
         missing("Xvfb is not installed.")
     with virtual_screen(tmp_path / "xvfb.log") as name:
         yield name
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The sizes, also of a green run, whose tests print nothing."""
+    if recorded_sizes:
+        terminalreporter.section("sizes of what people download and install")
+    for size in recorded_sizes:
+        terminalreporter.line(str(size))

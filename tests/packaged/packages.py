@@ -63,6 +63,33 @@ def virtual_screen(log: Path) -> Iterator[str]:
         server.wait(SCREEN_SECONDS)
 
 
+@dataclass(frozen=True)
+class Size:
+    """What was weighed, in bytes, and the most that it may weigh."""
+
+    what: str
+    size: float
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.what:24}{self.size / 1e6:7.1f} of at most {self.limit / 1e6:.0f} MB"
+
+
+recorded_sizes: list[Size] = []
+"""Of this run, for its summary."""
+
+
+def record_size(what: str, size: float, limit: float) -> None:
+    """Notes a size that the summary of the run prints beside its limit, whether or not the test passes.
+
+    Args:
+        what: a few words, such as "Windows installer".
+        size: bytes.
+        limit: bytes; the test itself asserts that it holds.
+    """
+    recorded_sizes.append(Size(what, size, limit))
+
+
 def size_of(folder: Path) -> int:
     """Bytes of all files below, each counted once."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

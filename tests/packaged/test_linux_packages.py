@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from desktop import __version__
-from tests.packaged.packages import Packages, size_of
+from tests.packaged.packages import Packages, record_size, size_of
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -25,13 +25,13 @@ def field(deb: Path, name: str) -> str:
 def test_the_download_stays_small(packages: Packages) -> None:
     """The `.deb` holds the same; here it is packed fast, and therefore larger."""
     size = packages.archive.stat().st_size
-    print(f"{packages.archive.name}: {size / 1e6:.1f} of at most {DOWNLOAD_LIMIT / 1e6:.0f} MB")
+    record_size("Linux download", size, DOWNLOAD_LIMIT)
     assert size <= DOWNLOAD_LIMIT
 
 
 def test_what_is_installed_stays_small(prefix: Path) -> None:
     size = size_of(prefix)
-    print(f"installed: {size / 1e6:.1f} of at most {INSTALLED_LIMIT / 1e6:.0f} MB")
+    record_size("Linux installed", size, INSTALLED_LIMIT)
     assert size <= INSTALLED_LIMIT
 
 
