@@ -31,6 +31,7 @@ from desktop.translations import tr
 log = logging.getLogger("handraise.application")
 
 FINE, FAILED = 0, 1
+SCREEN_IS_GONE = "The screen that Handraise was shown on is gone, so Handraise has ended. What you had typed is kept."
 FIRST_PAINT_SECONDS = 0.02
 DISPLAY_SECONDS = 2.0
 CLOSE_SECONDS = 15.0
@@ -77,7 +78,8 @@ def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_
     try:
         application = Application(folder, env, instance, hooks, demo)
         application.smoke_test = smoke_test
-        return loop.run(application.run(left), application.qt)
+        code = loop.run(application.run(left), application.qt, on_stopped=application.end_without_screen)
+        return FAILED if application.lost_screen else code
     finally:
         qInstallMessageHandler(None)
         instance.release()
@@ -128,6 +130,14 @@ def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
     if kind == QtMsgType.QtFatalMsg:
         # Qt ends the process after this; without a word nobody would know why.
         print(message, file=sys.stderr)
+    elif message.startswith("The Wayland connection broke"):
+        # Here, too, and at once: Qt calls exit() for Wayland, where for X it only stops its loop.
+        _tell_of_lost_screen()
+
+
+def _tell_of_lost_screen() -> None:
+    log.error(SCREEN_IS_GONE)
+    print(SCREEN_IS_GONE, file=sys.stderr)
 
 
 class Application(QObject):
@@ -153,6 +163,8 @@ class Application(QObject):
         self._instance = instance
         self._hooks = hooks
         self._told_report = False
+        self._stop = asyncio.Event()
+        self.lost_screen = False
         self.settings = SettingsStore(config_dir(env) / FILE_NAME)
         self._geometry = QSettings(str(config_dir(env) / "window.ini"), QSettings.Format.IniFormat)
         self._apply(self.settings.settings)
@@ -161,7 +173,6 @@ class Application(QObject):
 
     async def run(self, left_by_crash: str) -> int:
         """Show the window and wait until it is closed. Returns the exit code."""
-        self._stop = asyncio.Event()
         code = FINE
         started = time.perf_counter()
         loop.set_reporter(self._hooks.caught)
@@ -185,6 +196,12 @@ class Application(QObject):
             self._hooks.listen(None)
             loop.set_reporter(None)
         return code
+
+    def end_without_screen(self) -> None:
+        """Qt stopped its loop: its window system is gone. What was typed is kept, and the CLIs are ended in order."""
+        self.lost_screen = True
+        _tell_of_lost_screen()
+        self._stop.set()
 
     async def _test_itself(self, prompt: str) -> int:
         from desktop import smoke

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
@@ -31,6 +32,8 @@ Reporter = Callable[[BaseException, str], None]
 
 CANCEL_SECONDS = 20.0
 """How long the end waits for cancelled tasks. The slowest of them ends a CLI, by the ladder's three steps."""
+
+STOPPED_PAUSE = 0.005
 
 _tasks: set[asyncio.Task[Any]] = set()
 _reporter: Reporter | None = None
@@ -138,14 +141,42 @@ def _on_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any])
         log.error("The event loop says: %s", message)
 
 
-def run(main: Coroutine[Any, Any, int], application: QCoreApplication | None = None) -> int:
-    """Run `main` on the window's loop until it returns, end what it left behind, and return its exit code."""
+def _until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], on_stopped: Callable[[], None] | None) -> T:
+    deadline: float | None = None
+    while True:
+        try:
+            return loop.run_until_complete(task)
+        except RuntimeError:
+            # qasync's "Event loop stopped before Future completed", or what the task itself has raised.
+            if task.done() or on_stopped is None or (deadline is not None and time.monotonic() > deadline):
+                raise
+        if deadline is None:
+            deadline = time.monotonic() + CANCEL_SECONDS
+            on_stopped()
+        # Qt stops it each time that it notices; what happens in between is enough to come to an end.
+        time.sleep(STOPPED_PAUSE)
+
+
+def run(
+    main: Coroutine[Any, Any, int],
+    application: QCoreApplication | None = None,
+    *,
+    on_stopped: Callable[[], None] | None = None,
+) -> int:
+    """Run `main` on the window's loop until it returns, end what it left behind, and return its exit code.
+
+    Args:
+        main: what to run.
+        application: the QApplication; the existing one when left out.
+        on_stopped: is called when Qt itself stops the loop before `main` has returned, which it does when the screen
+            is gone. It has to see to it that `main` returns now.
+    """
     loop = make_loop(application)
     asyncio.set_event_loop(loop)
     collector = QuietCollector()
     try:
-        code = loop.run_until_complete(main)
-        loop.run_until_complete(cancel_spawned())
+        code = _until_done(loop, loop.create_task(main, name="the program"), on_stopped)
+        _until_done(loop, loop.create_task(cancel_spawned(), name="the end"), lambda: None)
         return code
     finally:
         collector.stop()

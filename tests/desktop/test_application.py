@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import psutil
 import pytest
 
 from desktop.__main__ import main
+from desktop.application import SCREEN_IS_GONE
 from desktop.conversations.drafts import Draft, DraftStore, new_key
+from tests.helpers.window_systems import missing, virtual_screen, wayland
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = os.name == "posix"
@@ -126,6 +129,15 @@ def drive(started: list[Program], env: Mapping[str, str], folder: Path | None, b
 def all_gone(processes: list[psutil.Process], seconds: float) -> bool:
     _, alive = psutil.wait_procs(processes, timeout=seconds)
     return not [one for one in alive if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def becomes_true(holds: Callable[[], bool], seconds: float = 30) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 # The command line
@@ -363,6 +375,53 @@ window.close()
     log = (tmp_path / "data" / "handraise.log").read_text(encoding="utf-8")
     for where in ("a slot", "a task", "a thread"):
         assert f"ValueError: a defect in {where}" in log
+
+
+TYPED = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.page.composer.editor.set_text("half a sentence")
+print("typed", flush=True)
+"""
+
+
+def test_a_screen_that_is_gone_ends_it_with_a_sentence_and_everything_in_order(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    if shutil.which("Xvfb") is None:
+        missing("Xvfb is not installed.")
+    with virtual_screen(tmp_path / "xvfb.log") as display:
+        env = {**env, "QT_QPA_PLATFORM": "xcb", "DISPLAY": display}
+        program = drive(started, env, tmp_path / "project", TYPED)
+        below = program.wait_for_cli()
+        assert program.process.stdout is not None
+        assert program.process.stdout.readline() == "typed\n"
+    code, _, err = program.ended()
+    assert (code, err) == (1, f"{SCREEN_IS_GONE}\n")
+    assert all_gone(below, 5)
+    assert [draft.text for draft in DraftStore(tmp_path / "data" / "drafts").load()] == ["half a sentence"]
+    log = (tmp_path / "data" / "handraise.log").read_text(encoding="utf-8")
+    assert SCREEN_IS_GONE in log
+    assert "Traceback" not in log
+
+
+def test_a_wayland_that_is_gone_is_told_and_no_cli_stays(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    if shutil.which("weston") is None:
+        missing("weston is not installed.")
+    store = DraftStore(tmp_path / "data" / "drafts")
+    with wayland(tmp_path / "run") as variables:
+        env = {**env, **variables, "QT_QPA_PLATFORM": "wayland"}
+        program = drive(started, env, tmp_path / "project", TYPED)
+        below = program.wait_for_cli()
+        assert program.process.stdout is not None
+        assert program.process.stdout.readline() == "typed\n"
+        assert becomes_true(lambda: [draft.text for draft in store.load()] == ["half a sentence"])
+    code, _, err = program.ended()
+    assert code != 0
+    assert err == f"{SCREEN_IS_GONE}\n"
+    assert all_gone(below, 10)
+    assert [draft.text for draft in store.load()] == ["half a sentence"]
 
 
 # The demo
