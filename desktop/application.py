@@ -14,7 +14,15 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, QSettings, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtCore import (
+    QCoreApplication,
+    QLibraryInfo,
+    QObject,
+    QSettings,
+    QtMsgType,
+    Signal,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -295,9 +303,18 @@ class Application(QObject):
         await asyncio.gather(self.conversations.close_all(), self.local_api.close())
 
 
+def _theme_arguments() -> list[str]:
+    if not sys.platform.startswith("linux"):
+        return []
+    from desktop import portal
+
+    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platformthemes"
+    return portal.qt_arguments(os.environ, portal.theme_plugins(plugins))
+
+
 def _qt_application() -> QApplication:
     existing = QApplication.instance()
-    application = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    application = existing if isinstance(existing, QApplication) else QApplication([*sys.argv[:1], *_theme_arguments()])
     application.setApplicationName("handraise")
     application.setApplicationDisplayName("Handraise")
     application.setDesktopFileName("handraise")

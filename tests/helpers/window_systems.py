@@ -14,6 +14,12 @@ from typing import NoReturn
 import pytest
 
 SECONDS = 60
+SYSTEM_PYTHON = "/usr/bin/python3"
+BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig><type>session</type><listen>unix:dir={folder}</listen><policy context="default">
+<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>
+"""
 
 
 def missing(reason: str) -> NoReturn:
@@ -58,6 +64,46 @@ def wayland(folder: Path) -> Iterator[dict[str, str]]:
         yield variables
     finally:
         end(server)
+
+
+@contextlib.contextmanager
+def session_bus(folder: Path) -> Iterator[str]:
+    """Runs a message bus on which nobody is, and which starts nobody; gives its address."""
+    config, log = folder / "bus.conf", folder / "bus.log"
+    config.write_text(BUS.format(folder=folder), encoding="utf-8")
+    reading, writing = os.pipe()
+    command = ["dbus-daemon", f"--config-file={config}", f"--print-address={writing}", "--nofork", "--nopidfile"]
+    with log.open("wb") as words:
+        server = subprocess.Popen(command, pass_fds=(writing,), stdin=subprocess.DEVNULL, stdout=words, stderr=words)
+    os.close(writing)
+    try:
+        yield _first_line(reading, log)
+    finally:
+        os.close(reading)
+        end(server)
+
+
+@contextlib.contextmanager
+def portal(bus: str, folder: Path, seen: Path) -> Iterator[None]:
+    """Runs the stand-in for the portal on that bus; it answers with `folder` and writes its requests into `seen`."""
+    command = [SYSTEM_PYTHON, str(Path(__file__).with_name("fake_portal.py")), str(folder), str(seen)]
+    env = {"PATH": os.defpath, "DBUS_SESSION_BUS_ADDRESS": bus}
+    server = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + SECONDS
+        while not seen.exists():
+            assert server.poll() is None, "the stand-in for the portal has ended"
+            assert time.monotonic() < deadline, "the stand-in for the portal is not on the bus"
+            time.sleep(0.05)
+        yield
+    finally:
+        end(server)
+
+
+def has_glib() -> bool:
+    """Whether the system's Python can run the stand-in for the portal."""
+    command = [SYSTEM_PYTHON, "-c", "from gi.repository import Gio"]
+    return os.path.exists(SYSTEM_PYTHON) and subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
