@@ -26,11 +26,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from desktop import __version__, logs, loop, theme, translations
+from desktop import __version__, logs, loop, theme, translations, windows_shell
 from desktop.crash import CrashHooks
 from desktop.demo import Demo
 from desktop.instance import SingleInstance, Wish
 from desktop.paths import config_dir, data_dir
+from desktop.qt_application import QtApplication
 from desktop.settings import Settings, SettingsStore
 from desktop.settings_file import FILE_NAME
 from desktop.signals import SignalWatcher
@@ -40,6 +41,9 @@ log = logging.getLogger("handraise.application")
 
 FINE, FAILED = 0, 1
 SCREEN_IS_GONE = "The screen that Handraise was shown on is gone, so Handraise has ended. What you had typed is kept."
+TOKEN = "XDG_ACTIVATION_TOKEN"
+OF_THIS_START = (TOKEN, "DESKTOP_STARTUP_ID")
+"""A desktop gives these to one window; no program that is started from it may have them."""
 FIRST_PAINT_SECONDS = 0.02
 DISPLAY_SECONDS = 2.0
 CLOSE_SECONDS = 15.0
@@ -56,8 +60,9 @@ def main(
     if not _has_display(env):
         print("There is no display to show the window on. Start it in a desktop session.", file=sys.stderr)
         return FAILED
+    env = {name: value for name, value in env.items() if name not in OF_THIS_START}
     if not demo:
-        return _main(folder, dict(env), None, smoke_test=smoke_test)
+        return _main(folder, env, None, smoke_test=smoke_test)
     try:
         made = Demo.create()
     except OSError as error:
@@ -99,9 +104,10 @@ def _hand_over(instance: SingleInstance, folder: Path | None) -> int:
     """Another window of this config folder is open: let it do what is wanted."""
     core = QCoreApplication.instance() or QCoreApplication(sys.argv[:1])
     del core
-    if instance.tell(Wish(str(folder) if folder is not None else "")):
-        return FINE
     pid = instance.other_pid()
+    windows_shell.allow_foreground(pid)
+    if instance.tell(Wish(str(folder) if folder is not None else "", os.environ.get(TOKEN, ""))):
+        return FINE
     which = f" (process {pid})" if pid else ""
     print(f"Handraise runs already{which} but does not answer. End it, then start again.", file=sys.stderr)
     return FAILED
@@ -263,6 +269,10 @@ class Application(QObject):
                 )
         elif restored:
             self.window.show_conversation(restored[-1])
+        if isinstance(self.qt, QtApplication):
+            for path in self.qt.early_folders():
+                self.window.open_folder(Path(path))
+            self.qt.folder_wanted.connect(lambda path: self._on_wish(Wish(path)))
         self.window.look_around_soon()
         self.local_api.begin()
 
@@ -272,7 +282,10 @@ class Application(QObject):
 
     def _on_wish(self, wish: Wish) -> None:
         """A second start: it wants the window in front, and maybe a folder in it."""
+        if wish.token and self.qt.platformName().startswith("wayland"):
+            os.environ[TOKEN] = wish.token  # where Qt looks for it, and takes it away again
         self.window.come_to_front()
+        os.environ.pop(TOKEN, None)
         if wish.folder and Path(wish.folder).is_dir():
             self.window.open_folder(Path(wish.folder))
 
@@ -313,8 +326,12 @@ def _theme_arguments() -> list[str]:
 
 
 def _qt_application() -> QApplication:
+    windows_shell.name_for_taskbar()
     existing = QApplication.instance()
-    application = existing if isinstance(existing, QApplication) else QApplication([*sys.argv[:1], *_theme_arguments()])
+    if isinstance(existing, QApplication):
+        application = existing
+    else:
+        application = QtApplication([*sys.argv[:1], *_theme_arguments()])
     application.setApplicationName("handraise")
     application.setApplicationDisplayName("Handraise")
     application.setDesktopFileName("handraise")

@@ -23,12 +23,18 @@ _DONE = b"ok\n"
 
 @dataclass(frozen=True)
 class Wish:
-    """What a start wants: a folder to begin in, or just the window in front (folder "")."""
+    """What a start wants.
+
+    Attributes:
+        folder: to begin in; "" wants just the window in front.
+        token: with which Wayland lets the window come to the front, "" elsewhere.
+    """
 
     folder: str = ""
+    token: str = ""
 
     def encode(self) -> bytes:
-        return json.dumps({"folder": self.folder}).encode() + b"\n"
+        return json.dumps({"folder": self.folder, "token": self.token}).encode() + b"\n"
 
     @classmethod
     def decode(cls, data: bytes) -> Wish | None:
@@ -37,8 +43,10 @@ class Wish:
             value: Any = json.loads(data)
         except (ValueError, RecursionError):
             return None
-        folder = value.get("folder", "") if isinstance(value, dict) else None
-        return cls(folder) if isinstance(folder, str) else None
+        if not isinstance(value, dict):
+            return None
+        folder, token = value.get("folder", ""), value.get("token", "")
+        return cls(folder, token) if isinstance(folder, str) and isinstance(token, str) else None
 
 
 def server_name(config: Path) -> str:

@@ -264,6 +264,46 @@ window.close()
     assert first.ended() == (0, "it is here\n", "")
 
 
+OPENED = """
+from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtGui import QFileOpenEvent
+
+def drop(path):
+    QCoreApplication.postEvent(self.qt, QFileOpenEvent(QUrl.fromLocalFile(path)))
+
+drop({early!r})
+drop({file!r})
+await self.until(lambda: window.current is not None and window.current.folder == Path({early!r}))
+drop({late!r})
+await self.until(lambda: window.current.folder == Path({late!r}))
+print(sorted(one.folder.name for one in self.conversations), flush=True)
+window.close()
+"""
+
+
+def test_a_folder_that_macos_opens_is_a_new_conversation_before_and_after_the_window_is_there(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    early, late, file = tmp_path / "a folder 早", tmp_path / "late", tmp_path / "file"
+    early.mkdir()
+    late.mkdir()
+    file.touch()
+    body = OPENED.format(early=str(early), late=str(late), file=str(file))
+    program = drive(started, env, None, body)
+    assert program.ended() == (0, f"{[early.name, 'late']}\n", "")
+
+
+def test_what_a_desktop_gave_the_window_alone_is_not_passed_on(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    own = {"XDG_ACTIVATION_TOKEN": "token", "DESKTOP_STARTUP_ID": "id"}
+    program = start(started, {**env, **own}, str(tmp_path / "project"))
+    (cli,) = [one for one in program.wait_for_cli() if "stream-json" in " ".join(_command(one))]
+    assert own.keys().isdisjoint(cli.environ())
+    program.process.send_signal(signal.SIGTERM)
+    assert program.ended()[0] == 0
+
+
 def test_two_config_folders_are_two_windows(started: list[Program], env: dict[str, str], tmp_path: Path) -> None:
     first = start(started, env, str(tmp_path / "project"))
     first.wait_for_cli()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from desktop.instance import SingleInstance
+import pytest
+
+from desktop.instance import SingleInstance, Wish
 
 
 def test_one_config_folder_has_one_window_at_a_time(tmp_path: Path) -> None:
@@ -35,3 +37,17 @@ def test_a_data_folder_that_cannot_be_made_keeps_no_window_from_opening(tmp_path
     instance = SingleInstance(tmp_path / "config", tmp_path / "file" / "data")
     assert instance.claim()
     instance.release()
+
+
+@pytest.mark.parametrize("wish", [Wish(), Wish("/tmp/工作 folder"), Wish("/a", "activation-token")])
+def test_a_wish_arrives_as_it_was(wish: Wish) -> None:
+    assert Wish.decode(wish.encode()) == wish
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"null", b'{"folder": 1}', b'{"token": []}', b"\xff"])
+def test_what_is_no_wish_is_none(data: bytes) -> None:
+    assert Wish.decode(data) is None
+
+
+def test_a_start_of_an_older_version_is_understood() -> None:
+    assert Wish.decode(b'{"folder": "/a"}') == Wish("/a")

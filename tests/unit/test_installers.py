@@ -56,6 +56,12 @@ def test_the_bundle_starts_the_program_and_shows_the_icon_that_the_build_makes()
     assert entries["CFBundleIconFile"] == "handraise.icns"
 
 
+def test_the_bundle_takes_folders_and_is_nobodys_default_for_them() -> None:
+    (kind,) = module(MACOS / "info_plist.py").info_plist(__version__)["CFBundleDocumentTypes"]
+    assert kind["LSItemContentTypes"] == ["public.folder"]
+    assert (kind["CFBundleTypeRole"], kind["LSHandlerRank"]) == ("Viewer", "Alternate")
+
+
 @pytest.mark.parametrize(
     ("version", "shown"), [("0.1.0", "0.1.0"), ("1.2.3rc1", "1.2.3"), ("2.0.0.dev5", "2.0.0"), ("3", "3")]
 )

@@ -1,0 +1,46 @@
+"""Qt's application object, which macOS tells which folders are to be opened."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication
+
+log = logging.getLogger("handraise.application")
+
+
+class QtApplication(QApplication):
+    """Takes the folders that are dropped on the Dock's icon, and those of `open -a Handraise FOLDER`.
+
+    They come as events, never as arguments; the first of them as soon as the loop runs, before there is a window.
+
+    Signals:
+        folder_wanted(path): `str`; emitted once `early_folders` was called.
+    """
+
+    folder_wanted = Signal(str)
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        super().__init__(list(arguments))
+        self._early: list[str] | None = []
+
+    def early_folders(self) -> list[str]:
+        """What came before there was a window. From now on the signal tells of it."""
+        early, self._early = self._early, None
+        return early or []
+
+    def event(self, event: QEvent) -> bool:
+        if not isinstance(event, QFileOpenEvent):
+            return super().event(event)
+        path = event.file()
+        if not Path(path).is_dir():
+            log.info("What is to be opened is no folder on this computer")
+        elif self._early is not None:
+            self._early.append(path)
+        else:
+            self.folder_wanted.emit(path)
+        return True
