@@ -1,4 +1,4 @@
-"""The workflows: pinned, modest in their rights, and without a word that actionlint knows to be wrong."""
+"""The workflows: pinned, modest in their rights, and without a word that a linter knows to be wrong."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.linters import lint, read_yaml
+from tests.helpers.workflows import undefined_names
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -60,11 +63,75 @@ def test_actionlint_finds_nothing() -> None:
 
 
 def test_actionlint_would_find_a_mistake(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.yml"
-    bad.write_text(TEXTS["test.yml"].replace("matrix.system", "matrix.sistem"), encoding="utf-8")
-    done = actionlint(bad)
+    done = actionlint(broken(tmp_path, "matrix.system", "matrix.sistem"))
     assert done.returncode == 1
     assert "sistem" in done.stdout
+
+
+def broken(folder: Path, right: str, wrong: str) -> Path:
+    """A copy of the workflow of the tests with a mistake in it."""
+    assert right in TEXTS["test.yml"]
+    bad = folder / ".github" / "workflows" / "bad.yml"
+    bad.parent.mkdir(parents=True)
+    bad.write_text(TEXTS["test.yml"].replace(right, wrong), encoding="utf-8")
+    return bad
+
+
+SCHEMA = ("check-jsonschema", "--builtin-schema", "vendor.github-workflows")
+"""The schema that editors use, as the program brings it."""
+
+ZIZMOR = ("zizmor", "--offline", "--no-progress", "--color=never", "--format=plain")
+
+
+def test_every_word_of_the_workflows_is_one_that_github_knows() -> None:
+    done = lint(*SCHEMA, *WORKFLOWS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok -- validation done\n", "")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("runs-on:", "run-on:"), ("fail-fast: false", "fail-fast: 7")])
+def test_a_word_that_github_does_not_know_would_be_found(tmp_path: Path, right: str, wrong: str) -> None:
+    done = lint(*SCHEMA, broken(tmp_path, right, wrong))
+    assert done.returncode == 1
+    assert wrong.split(":")[0] in done.stdout
+
+
+def test_the_workflows_are_not_open_to_strangers() -> None:
+    done = lint(*ZIZMOR, *WORKFLOWS)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "name"),
+    [
+        ("run: bash .ci/run", "run: echo ${{ github.head_ref }}", "template-injection"),
+        ("  pull_request:", "  pull_request_target:", "dangerous-triggers"),
+        ("permissions:\n  contents: read", "permissions: write-all", "excessive-permissions"),
+    ],
+)
+def test_a_workflow_that_is_would_be_found(tmp_path: Path, right: str, wrong: str, name: str) -> None:
+    done = lint(*ZIZMOR, broken(tmp_path, right, wrong))
+    assert done.returncode > 10, done.stdout + done.stderr  # how bad the worst is; 1 and 2 are failures of its own
+    assert f"[{name}]" in done.stdout
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_name_in_an_expression_is_defined(name: str) -> None:
+    assert undefined_names(read_yaml(TEXTS[name])) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("matrix.system", "matrix.sistem"),
+        ("run: bash .ci/run", "if: steps.none.outputs.ready == 'yes'\n        run: bash .ci/run"),
+        ("key: claude-", "key: ${{ env.NOTHING }}-claude-"),
+        ("  workflows:\n", "  workflows:\n    if: needs.linux.outputs.version != ''\n"),
+        ("  workflows:\n", "  workflows:\n    needs: linux\n    if: needs.linux.outputs.version != ''\n"),
+    ],
+)
+def test_a_name_that_is_not_would_be_found(right: str, wrong: str) -> None:
+    assert right in TEXTS["test.yml"]
+    assert undefined_names(read_yaml(TEXTS["test.yml"].replace(right, wrong))) != []
 
 
 @pytest.mark.parametrize("name", TEXTS)
