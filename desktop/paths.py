@@ -46,12 +46,34 @@ def _system(platform: str) -> PlatformDirsABC:
 
         return Windows(_NAME, appauthor=False)
     if platform == "darwin":
-        from platformdirs.macos import MacOS
-
-        return MacOS(_NAME)
+        return _library()
     from platformdirs.unix import Unix
 
     return Unix(_NAME)
+
+
+def _library() -> PlatformDirsABC:
+    """macOS' own places, whatever `XDG_*` says.
+
+    Newer releases of platformdirs follow these variables there, too. They are set for a program that a terminal starts
+    and not for one that the Dock starts, which would then have other settings and drafts.
+    """
+    from platformdirs.macos import MacOS
+
+    class Library(MacOS):
+        @property
+        def user_data_dir(self) -> str:
+            return os.path.join(os.path.expanduser("~"), "Library", "Application Support", _NAME)
+
+        @property
+        def user_config_dir(self) -> str:
+            return self.user_data_dir
+
+        @property
+        def user_log_dir(self) -> str:
+            return os.path.join(os.path.expanduser("~"), "Library", "Logs", _NAME)
+
+    return Library(_NAME)
 
 
 def _named(env: Mapping[str, str], variable: str) -> Path | None:

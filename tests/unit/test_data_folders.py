@@ -43,6 +43,10 @@ class TestLinux:
         monkeypatch.setenv("XDG_CONFIG_HOME", "")
         assert paths.config_dir(NOTHING, "linux") == home / ".config" / "handraise"
 
+    def test_a_relative_one_too_as_the_specification_says(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", "settings")
+        assert paths.config_dir(NOTHING, "linux") == home / ".config" / "handraise"
+
 
 class TestMacOs:
     def test_settings_and_data_share_a_folder_and_the_log_is_with_the_logs(self, home: Path) -> None:
@@ -50,6 +54,13 @@ class TestMacOs:
         assert paths.config_dir(NOTHING, "darwin") == support
         assert paths.data_dir(NOTHING, "darwin") == support
         assert paths.log_file(NOTHING, "darwin") == home / "Library" / "Logs" / "handraise" / "handraise.log"
+
+    def test_a_start_from_a_terminal_has_the_settings_of_a_start_from_the_dock(
+        self, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+            monkeypatch.setenv(name, str(home / "xdg"))
+        self.test_settings_and_data_share_a_folder_and_the_log_is_with_the_logs(home)
 
 
 class TestWindows:
