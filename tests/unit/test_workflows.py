@@ -178,7 +178,7 @@ def test_a_secret_is_only_seen_by_the_step_that_needs_it() -> None:
 
 def test_each_system_tries_what_it_built_before_anything_is_published() -> None:
     found = jobs(TEXTS["release.yml"])
-    assert "needs: [version, linux, windows, macos]" in found["publish"]
+    assert "needs: [version, linux, newer-linux, windows, macos]" in found["publish"]
     assert found["linux"].count('smoke "$') + found["linux"].count("smoke /usr") == 3
     assert "try-installer.ps1" in found["windows"]
     assert '"$program" --demo --smoke-test' in found["macos"]
@@ -195,3 +195,63 @@ def test_what_is_fetched_from_the_web_is_checked_against_a_sum() -> None:
     text = scripts(TEXTS["release.yml"])
     fetched = re.findall(r"fetch (https://\S+) \\\n\s*([0-9a-f]{64}) ", text)
     assert len(fetched) == len(re.findall(r"https://", text)) == 2
+
+
+def draft(folder: Path, version: str, changes: str, draft: str = "") -> tuple[int, list[str], str]:
+    """Runs the step that drafts the release with a stand-in for gh; its exit code, what gh was told, the notes."""
+    publish = read_yaml(TEXTS["release.yml"])["jobs"]["publish"]
+    (script,) = [step["run"] for step in publish["steps"] if step.get("name", "").startswith("Draft")]
+    (folder / "CHANGELOG.md").write_text(changes, encoding="utf-8")
+    (folder / "packages").mkdir()
+    (folder / "packages" / "a file").touch()
+    calls = folder / "calls"
+    gh = folder / "gh"
+    reply = f'case "$2" in view) echo "{draft}" ;; *) echo "$*" >>"{calls}" ;; esac'
+    gh.write_text(f"#!/bin/sh\n{reply}\n", encoding="utf-8")
+    gh.chmod(0o755)
+    env = {"PATH": f"{folder}:{os.environ['PATH']}", "VERSION": version, "GITHUB_REF_NAME": f"v{version}"}
+    done = subprocess.run(["bash", "-ec", script], cwd=folder, env=env, timeout=60, capture_output=True, check=False)
+    said = calls.read_text("utf-8").splitlines() if calls.exists() else []
+    notes = folder / "notes.md"
+    return done.returncode, said, notes.read_text("utf-8") if notes.exists() else ""
+
+
+CHANGES = """# Changelog
+
+## [Unreleased]
+
+## [1.2.3] - 2027-01-01
+### Added
+- this
+
+## [1.2.2] - 2026-01-01
+- that
+"""
+needs_bash = pytest.mark.skipif(os.name == "nt", reason="releases are drafted on Linux")
+
+
+@needs_bash
+def test_a_draft_says_what_the_change_log_says_of_its_version(tmp_path: Path) -> None:
+    code, said, notes = draft(tmp_path, "1.2.3", CHANGES)
+    assert (code, notes) == (0, "### Added\n- this\n\n")
+    title = "--draft --verify-tag --title Handraise 1.2.3 --notes-file notes.md"
+    assert said == [f"release create v1.2.3 {title} packages/a file"]
+
+
+@needs_bash
+def test_a_version_before_the_real_one_is_marked_so(tmp_path: Path) -> None:
+    _, (said,), _ = draft(tmp_path, "1.2.3rc1", CHANGES.replace("[1.2.3]", "[1.2.3rc1]"))
+    assert " --prerelease " in said
+
+
+@needs_bash
+def test_a_second_run_fills_the_same_draft(tmp_path: Path) -> None:
+    code, said, _ = draft(tmp_path, "1.2.3", CHANGES, draft="true")
+    assert (code, said) == (0, ["release upload v1.2.3 --clobber packages/a file"])
+
+
+@needs_bash
+@pytest.mark.parametrize("version", ["1.2", "1.2.4", "Unreleased"])
+def test_a_release_without_a_word_about_it_is_not_made(tmp_path: Path, version: str) -> None:
+    code, said, _ = draft(tmp_path, version, CHANGES)
+    assert (code, said) == (1, [])
