@@ -37,6 +37,13 @@ prefix=$(CDPATH='' cd -- "$prefix" && pwd)
 # The copy first: if it fails half-way, the older version is still there.
 rm -rf "$prefix/lib/handraise.new"
 cp -R "$here/lib/handraise" "$prefix/lib/handraise.new"
+if ! "$prefix/lib/handraise.new/handraise" --version >/dev/null; then
+  rm -rf "$prefix/lib/handraise.new"
+  has=$(getconf GNU_LIBC_VERSION 2>/dev/null) || has="none that says so"
+  echo "Handraise does not start on this system, and nothing was changed." >&2
+  echo "It needs glibc @GLIBC@ or newer; found: $has." >&2
+  exit 1
+fi
 remove
 mv "$prefix/lib/handraise.new" "$prefix/lib/handraise"
 ln -s ../lib/handraise/handraise "$prefix/bin/handraise"

@@ -8,6 +8,8 @@ Prints each file with its size. Needs `dpkg-deb`.
 from __future__ import annotations
 
 import argparse
+import datetime
+import email.utils
 import gzip
 import hashlib
 import os
@@ -26,6 +28,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT))
 
 from desktop import __version__  # noqa: E402 (a script: the checkout is put into the path first)
+from desktop.release import PROJECT  # noqa: E402
 from resources.tools import shared_libraries  # noqa: E402
 
 DEBIAN_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -33,6 +36,10 @@ ICON_SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 METAINFO = "io.github.handraise.handraise.metainfo.xml"
 LEVEL: Final = 6
 """Of xz. More takes much longer and gains nothing here."""
+HOMEPAGE = f"https://github.com/{PROJECT}"
+MAINTAINER = "The Handraise authors <handraise@users.noreply.github.com>"
+"""A `.deb` must name an address. The project has no mailbox: this one belongs to its account and says that nobody reads
+it; who has something to say finds the project's page in `Homepage`."""
 SUMMARY = "desktop client for Claude Code that asks you when it needs a decision"
 DESCRIPTION = """\
  Talk to Claude Code about a folder, in a window. When Claude needs a decision,
@@ -60,7 +67,7 @@ def tree(frozen: Path, prefix: Path) -> None:
     _put(ROOT / "LICENSE", documents / "copyright")
     with (documents / "copyright").open("a", encoding="utf-8") as file:
         file.write("\nWhat others made: components.cdx.json and licenses/ in lib/handraise/_internal.\n")
-    documents.joinpath("changelog.gz").write_bytes(gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0))
+    documents.joinpath("CHANGELOG.md.gz").write_bytes(gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0))
 
 
 def _put(source: Path, place: Path) -> None:
@@ -69,10 +76,10 @@ def _put(source: Path, place: Path) -> None:
 
 
 def set_modes(folder: Path) -> None:
-    """Whatever the builder's umask is: everybody may read, programs and libraries may be executed, root owns it."""
+    """Whatever the builder's umask is: everybody may read, and programs may be executed. (No library needs that.)"""
     for path in [folder, *folder.rglob("*")]:
         if not path.is_symlink():
-            runs = path.is_dir() or bool(path.stat().st_mode & 0o100)
+            runs = path.is_dir() or bool(path.stat().st_mode & 0o100 and ".so" not in path.name)
             path.chmod(0o755 if runs else 0o644)
 
 
@@ -82,7 +89,8 @@ def make_archive(frozen: Path, into: Path) -> Path:
     target = into / f"{name}.tar.xz"
     with tempfile.TemporaryDirectory(dir=into) as work:
         tree(frozen, Path(work) / name)
-        shutil.copyfile(HERE / "install.sh", Path(work) / name / "install.sh")
+        script = (HERE / "install.sh").read_text("utf-8").replace("@GLIBC@", shared_libraries.glibc_version(frozen))
+        (Path(work) / name / "install.sh").write_text(script, encoding="utf-8")
         shutil.copyfile(ROOT / "LICENSE", Path(work) / name / "LICENSE")
         (Path(work) / name / "install.sh").chmod(0o755)
         set_modes(Path(work) / name)
@@ -108,18 +116,22 @@ def make_deb(frozen: Path, into: Path, *, level: int) -> Path:
     with tempfile.TemporaryDirectory(dir=into) as work:
         root = Path(work) / "root"
         tree(frozen, root / "usr")
+        documents = root / "usr" / "share" / "doc" / "handraise"
+        documents.joinpath("changelog.gz").write_bytes(gzip.compress(_changelog(), mtime=0))
         set_modes(root)
         files = sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink())
         size = sum(path.stat().st_size for path in files) // 1024
         control = root / "DEBIAN"
         control.mkdir(mode=0o755)
-        depends = ", ".join(shared_libraries.debian_packages(frozen))
+        depends = shared_libraries.debian_packages(frozen)
         (control / "control").write_text(
             f"Package: handraise\nVersion: {__version__}\nArchitecture: {machine}\n"
-            "Maintainer: The Handraise authors <handraise@handraise.invalid>\n"
-            f"Installed-Size: {size}\nDepends: {depends}\n"
-            "Recommends: fontconfig, xdg-desktop-portal\nSection: devel\nPriority: optional\n"
-            f"Description: {SUMMARY}\n{DESCRIPTION}",
+            f"Maintainer: {MAINTAINER}\nHomepage: {HOMEPAGE}\n"
+            f"Installed-Size: {size}\nDepends: {', '.join(depends)}\n"
+            "Recommends: fontconfig, xdg-desktop-portal\nSuggests: fonts-noto-cjk, fonts-noto-color-emoji\n"
+            "Section: devel\nPriority: optional\n"
+            f"Description: {SUMMARY}\n{DESCRIPTION}"
+            f" .\n It runs with glibc {shared_libraries.glibc_version(frozen)} or newer.\n",
             encoding="utf-8",
         )
         sums = [f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root).as_posix()}" for path in files]
@@ -128,6 +140,13 @@ def make_deb(frozen: Path, into: Path, *, level: int) -> Path:
         environment = os.environ | {"SOURCE_DATE_EPOCH": _when()}
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
     return target
+
+
+def _changelog() -> bytes:
+    """In Debian's own form, which its tools read; the words are in the change log of the project."""
+    date = email.utils.format_datetime(datetime.datetime.fromtimestamp(int(_when()), datetime.UTC))
+    text = "  * What is new is told in CHANGELOG.md.gz beside this file."
+    return f"handraise ({__version__}) unstable; urgency=medium\n\n{text}\n\n -- {MAINTAINER}  {date}\n".encode()
 
 
 def _when() -> str:
