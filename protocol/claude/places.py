@@ -110,12 +110,30 @@ def _windows(env: Mapping[str, str], home: Path) -> Iterator[Path]:
     for variable in ("ProgramFiles", "PROGRAMFILES"):
         if env.get(variable):
             yield Path(env[variable]) / "nodejs"
+    yield from _newest_first(_at(env, "NVM_HOME", roaming / "nvm"), "v*")
     yield roaming / "fnm" / "aliases" / "default"
-    yield local / "Volta" / "bin"
+    yield from _volta_on_windows(_at(env, "VOLTA_HOME", local / "Volta"))
     yield _at(env, "BUN_INSTALL", home / ".bun") / "bin"
     yield local / "pnpm"
+    yield local / "Yarn" / "bin"
     yield local / "Microsoft" / "WinGet" / "Links"
-    yield home / "scoop" / "shims"
+    # Links need a right that not everybody has; without it winget leaves the program where it unpacked it.
+    yield from _newest_first(local / "Microsoft" / "WinGet" / "Packages", "Anthropic.ClaudeCode_*")
+    scoop = _at(env, "SCOOP", home / "scoop")
+    yield scoop / "shims"
+    for node in ("nodejs", "nodejs-lts"):
+        yield scoop / "persist" / node / "bin"  # where its npm puts programs
+        yield scoop / "apps" / node / "current"
+    mise = _at(env, "MISE_DATA_DIR", local / "mise") / "installs"
+    for tool in ("npm-anthropic-ai-claude-code", "claude", "node"):
+        yield from _newest_first(mise / tool, "*")
+
+
+def _volta_on_windows(volta: Path) -> Iterator[Path]:
+    """Its shims are batch files that ask Volta itself; what they lead to is here."""
+    yield volta / "bin"
+    yield volta / "tools" / "image" / "packages" / "@anthropic-ai" / "claude-code"
+    yield from _newest_first(volta / "tools" / "image" / "node", "*")
 
 
 def _newest_first(folder: Path, pattern: str) -> list[Path]:

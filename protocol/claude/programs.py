@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -16,8 +17,10 @@ BATCH = (".cmd", ".bat")
 FindNode = Callable[[Path], Path | None]
 """Where `node` is, given the folder where it is likely: that of the script or its shim. None when there is none."""
 
-# "%~dp0" and "%dp0%" both stand for the shim's own folder, in the shims of npm, pnpm, yarn and bun.
-_SHIM_TARGET = re.compile(r"%(?:~dp0|dp0%)\\?([^\"%\r\n]+?\.(?:exe|js|mjs|cjs))\"?", re.IGNORECASE)
+# "%~dp0" and "%dp0%" both stand for the shim's own folder, in the shims of npm, pnpm, yarn and bun. Yarn's leads to
+# another shim.
+_SHIM_TARGET = re.compile(r"%(?:~dp0|dp0%)\\?([^\"%\r\n]+?\.(?:exe|js|mjs|cjs|cmd))\"?", re.IGNORECASE)
+_MOST_SHIMS = 4
 
 
 SENTENCES: Final = {
@@ -116,11 +119,15 @@ def _windows(path: Path, find_node: FindNode) -> tuple[str, ...]:
     return _with_node(target, path.parent, find_node)
 
 
-def _behind_shim(shim: Path) -> Path:
+def _behind_shim(shim: Path, most: int = _MOST_SHIMS) -> Path:
     """The program that a batch shim runs. cmd.exe cuts arguments at newlines and runs what follows an `&`."""
-    text = shim.read_text(encoding="utf-8", errors="replace")
+    text = shim.read_text(encoding="utf-8", errors="replace") if most else ""
     for relative in _SHIM_TARGET.findall(text):
         target = Path(os.path.normpath(shim.parent.joinpath(*relative.split("\\"))))
-        if target.stem.lower() != "node" and target.is_file():
+        if target.stem.lower() == "node" or not target.is_file():
+            continue
+        if target.suffix.lower() not in BATCH:
             return target
+        with contextlib.suppress(Unusable):
+            return _behind_shim(target, most - 1)
     raise Unusable("empty shim", path=shim)

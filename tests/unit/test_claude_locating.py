@@ -388,6 +388,9 @@ class TestWindows:
         [
             ("APPDATA", "npm"), ("LOCALAPPDATA", "Volta/bin"), ("LOCALAPPDATA", "Microsoft/WinGet/Links"),
             ("NVM_SYMLINK", ""), ("ProgramFiles", "nodejs"), ("PNPM_HOME", ""), ("BUN_INSTALL", "bin"),
+            ("LOCALAPPDATA", "Microsoft/WinGet/Packages/Anthropic.ClaudeCode_Microsoft.Winget.Source_8wekyb3d8bbwe"),
+            ("LOCALAPPDATA", "Yarn/bin"), ("LOCALAPPDATA", "pnpm"), ("LOCALAPPDATA", "mise/installs/claude/2.1.332"),
+            ("NVM_HOME", "v22.1.0"), ("VOLTA_HOME", "bin"), ("SCOOP", "shims"), ("SCOOP", "persist/nodejs-lts/bin"),
         ],
     )  # fmt: skip
     def test_the_installers_places_are_known(self, home: Path, variable: str, below: str) -> None:

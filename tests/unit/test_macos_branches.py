@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,45 @@ class TestFinder:
         assert login_path == f"{mine.parent}:{FINDERS_PATH}"
         claude = find_claude(setting=None, env=env, platform="darwin", home=tmp_path, login_path=login_path)
         assert (claude.argv, claude.source) == ((str(mine),), "login shell")
+
+
+def shell_program(name: str) -> str:
+    """The path of a shell; skips without it, unless HANDRAISE_REQUIRE_SHELLS=1 wants that to be a failure."""
+    found = shutil.which(name)
+    if found is None:
+        if os.environ.get("HANDRAISE_REQUIRE_SHELLS") == "1":
+            pytest.fail(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+@needs_sh
+@pytest.mark.parametrize(
+    ("shell", "file", "text"),
+    [
+        ("bash", ".bash_profile", 'export PATH="$HOME/my tools:$PATH"'),
+        ("zsh", ".zprofile", 'eval "$(helper)"'),
+        ("zsh", ".zshrc", 'path=("$HOME/my tools" $path)'),
+        ("fish", ".config/fish/config.fish", 'set -gx PATH "$HOME/my tools" $PATH'),
+        ("tcsh", ".tcshrc", 'setenv PATH "$HOME/my tools:$PATH"'),
+    ],
+)
+def test_what_a_real_shells_own_file_says_is_found_from_the_dock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str, file: str, text: str
+) -> None:
+    """`helper` does what macOS' `path_helper` does: it prints a line that sets PATH."""
+    monkeypatch.setattr(places, "SYSTEM_FOLDERS", ())
+    home = tmp_path / "王 小明"
+    claude = program(home / "my tools" / "claude")
+    helper = program(tmp_path / "helper", f"echo 'PATH=\"{home}/my tools:{FINDERS_PATH}\"; export PATH;'")
+    started = home / file
+    started.parent.mkdir(parents=True, exist_ok=True)
+    started.write_text(text.replace("helper", f"'{helper}'") + "\n", encoding="utf-8")
+    env = {"PATH": FINDERS_PATH, "SHELL": shell_program(shell), "HOME": str(home), "LC_ALL": "C.UTF-8"}
+    login_path = login_shell_path(env, 60.0, "darwin") or ""
+    assert login_path.split(":")[0] == str(claude.parent)
+    found = find_claude(setting=None, env=env, platform="darwin", home=home, login_path=login_path)
+    assert found.argv == (str(claude),)
 
 
 class TestKeychain:

@@ -178,3 +178,32 @@ class TestShims:
         shim = self.put(tmp_path / "npm" / "claude.cmd", '@"%~dp0\\node_modules\\gone\\cli.js" %*\r\n')
         native = self.put(tmp_path / ".local" / "bin" / "claude.exe")
         assert self.argv(tmp_path, {"PATH": str(shim.parent)}) == (str(native),)
+
+    def test_a_shim_that_leads_to_another_is_followed(self, tmp_path: Path) -> None:
+        """As `yarn global add` lays them."""
+        yarn = tmp_path / "AppData" / "Local" / "Yarn"
+        modules = yarn / "Data" / "global" / "node_modules"
+        script = self.put(modules / "@anthropic-ai" / "claude-code" / "cli.js")
+        node = self.put(tmp_path / "nodejs" / "node.exe")
+        self.put(modules / ".bin" / "claude.cmd", '@node  "%~dp0\\..\\@anthropic-ai\\claude-code\\cli.js" %*\r\n')
+        self.put(
+            yarn / "bin" / "claude.cmd", '@"%~dp0\\..\\Data\\global\\node_modules\\.bin\\claude.cmd"   %*\r\n'
+        )
+        env = {"PATH": str(node.parent), "LOCALAPPDATA": str(yarn.parent)}
+        assert self.argv(tmp_path, env) == (str(node), str(script))
+
+    def test_shims_that_lead_to_each_other_are_no_endless_search(self, tmp_path: Path) -> None:
+        first = self.put(tmp_path / "a" / "claude.cmd", '@"%~dp0\\..\\b\\claude.cmd" %*\r\n')
+        self.put(tmp_path / "b" / "claude.cmd", '@"%~dp0\\..\\a\\claude.cmd" %*\r\n')
+        with pytest.raises(ClaudeNotFound, match="is a batch file, and the program behind it was not found"):
+            self.argv(tmp_path, {"PATH": str(first.parent)})
+
+    def test_voltas_shim_names_no_program_and_what_it_leads_to_is_found(self, tmp_path: Path) -> None:
+        volta = tmp_path / "AppData" / "Local" / "Volta"
+        self.put(volta / "bin" / "claude.cmd", "@echo off\r\nvolta run claude %*\r\n")
+        package = volta / "tools" / "image" / "packages" / "@anthropic-ai" / "claude-code"
+        program = self.put(package / "node_modules" / "@anthropic-ai" / "claude-code" / "bin" / "claude.exe")
+        target = "node_modules\\@anthropic-ai\\claude-code\\bin\\claude.exe"
+        self.put(package / "claude.cmd", f'@ECHO off\r\n"%dp0%\\{target}"   %*\r\n')
+        env = {"PATH": str(volta / "bin"), "LOCALAPPDATA": str(volta.parent)}
+        assert self.argv(tmp_path, env) == (str(program),)
