@@ -117,7 +117,15 @@ def _has_display(env: Mapping[str, str]) -> bool:
     """Whether there is a screen. Without one Qt would abort the process instead of saying so."""
     if sys.platform in ("win32", "darwin") or env.get("QT_QPA_PLATFORM", "xcb") != "xcb":
         return True
-    return bool(env.get("WAYLAND_DISPLAY")) or _x_server_answers(env.get("DISPLAY", ""))
+    return _wayland_answers(env) or _x_server_answers(env.get("DISPLAY", ""))
+
+
+def _wayland_answers(env: Mapping[str, str]) -> bool:
+    """Whether a compositor takes connections. Its variables outlive it, in a shell that was left behind or in tmux."""
+    if env.get("WAYLAND_SOCKET"):
+        return True
+    name, folder = env.get("WAYLAND_DISPLAY", ""), env.get("XDG_RUNTIME_DIR", "")
+    return bool(name) and _takes_connections(os.path.join(folder, name))
 
 
 def _x_server_answers(display: str) -> bool:
@@ -126,7 +134,11 @@ def _x_server_answers(display: str) -> bool:
     if local is None:
         return bool(display)
     path = f"/tmp/.X11-unix/X{local[1]}"
-    for address in (path, f"\0{path}"):
+    return _takes_connections(path, f"\0{path}")
+
+
+def _takes_connections(*addresses: str) -> bool:
+    for address in addresses:
         with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
             connection.settimeout(DISPLAY_SECONDS)
             connection.connect(address)

@@ -168,7 +168,9 @@ def test_wrong_usage_is_one_sentence_and_code_2(words: list[str], capsys: pytest
     assert said.endswith("--help.\n")
 
 
-def test_without_a_display_it_says_so(env: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_display_it_says_so(
+    env: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     if sys.platform in ("win32", "darwin"):
         assert main(["--version"]) == 0
         return
@@ -176,7 +178,8 @@ def test_without_a_display_it_says_so(env: dict[str, str], capsys: pytest.Captur
 
     bare = {name: value for name, value in env.items() if name not in ("QT_QPA_PLATFORM", "DISPLAY")}
     bare.pop("WAYLAND_DISPLAY", None)
-    for display in ({}, {"DISPLAY": ":9371"}):
+    left_behind = {"WAYLAND_DISPLAY": "wayland-9371", "XDG_RUNTIME_DIR": str(tmp_path)}
+    for display in ({}, {"DISPLAY": ":9371"}, left_behind):
         assert application.main(None, env={**bare, **display}) == 1
         assert "no display" in capsys.readouterr().err
 
