@@ -48,6 +48,17 @@ def test_a_version_is_fetched_once_and_then_found(cache: Path, monkeypatch: pyte
     assert [command[-1] for command in calls] == ["@anthropic-ai/claude-code@1.2.3"]
 
 
+@pytest.mark.parametrize(("system", "name"), [("win32", "claude.cmd"), ("darwin", "claude"), ("linux", "claude")])
+def test_what_npm_lays_down_has_another_name_on_windows(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, system: str, name: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(real_cli.sys, "platform", system)
+        found = real_cli.executable("1.2.3")
+
+    assert found == cache / "claude" / "1.2.3" / "node_modules" / ".bin" / name
+
+
 def test_without_npm_the_reason_names_the_version_and_the_place(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(real_cli.shutil, "which", lambda name: None)
 

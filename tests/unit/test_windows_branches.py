@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.claude import ClaudeNotFound, find_claude, locating, login_shell_path, places, wsl
+from tests.helpers.code_page import with_code_page
 
 
 class Registry:
@@ -148,6 +150,32 @@ class TestQuoting:
 def test_git_bashs_own_shell_says_nothing_about_windows() -> None:
     """`SHELL=/usr/bin/bash` is what Git Bash sets; the registry, not a start-up file, has the PATH there."""
     assert login_shell_path({"SHELL": "/bin/sh", "PATH": os.environ["PATH"]}, platform="win32") is None
+
+
+PYTHONS_MANIFEST = """<assembly xmlns="urn:schemas-microsoft-com:asm.v1" manifestVersion="1.0">
+  <application xmlns="urn:schemas-microsoft-com:asm.v3">
+    <windowsSettings>
+      <longPathAware xmlns="http://schemas.microsoft.com/SMI/2016/WindowsSettings">true</longPathAware>
+    </windowsSettings>
+  </application>
+</assembly>"""
+
+
+class TestCodePage:
+    """The Python of the tests that speaks another language: what its manifest asks of Windows."""
+
+    def test_the_manifest_asks_for_it_and_for_all_that_it_asked_before(self) -> None:
+        settings = ElementTree.fromstring(with_code_page(PYTHONS_MANIFEST, "zh-CN"))[0][0]
+        asked = {entry.tag: entry.text for entry in settings}
+        assert asked == {
+            "{http://schemas.microsoft.com/SMI/2016/WindowsSettings}longPathAware": "true",
+            "{http://schemas.microsoft.com/SMI/2019/WindowsSettings}activeCodePage": "zh-CN",
+        }
+
+    def test_one_that_asks_already_or_has_no_settings_is_refused(self) -> None:
+        for manifest in ("<assembly/>", with_code_page(PYTHONS_MANIFEST, "zh-CN")):
+            with pytest.raises(ValueError, match="not one of Python's"):
+                with_code_page(manifest, "ja-JP")
 
 
 class TestShims:
