@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from desktop import __version__
+from desktop import __version__, windows_shell
 
 if TYPE_CHECKING:
     from desktop.serve import ServeOptions
@@ -149,6 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     multiprocessing.freeze_support()
     words = list(sys.argv[1:] if argv is None else argv)
     _give_streams()
+    windows_shell.keep_version_from_shell()
     if words[:1] == [FAKE_CLI_SWITCH]:
         from fake_cli.__main__ import main as fake_cli_main
 

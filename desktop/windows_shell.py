@@ -1,4 +1,4 @@
-"""What Windows' shell wants to be told; nothing elsewhere."""
+"""What Windows' shell wants to be told, and what must not be asked there; nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -27,6 +27,18 @@ def name_for_taskbar(
     """
     if platform == "win32" and not packaged:
         (call or _set_app_user_model_id)(TASKBAR_NAME)
+
+
+def keep_version_from_shell(platform: str = sys.platform) -> None:
+    """Let `platform` ask Windows itself for its version, as it does anyway where there is no shell.
+
+    WORKAROUND: Python's `platform.win32_ver()` runs `ver` in cmd.exe, and so do `platform.system()` and `platform()`,
+    which aiohttp calls when it is imported: for a program without a console a black window flashes up.
+    """
+    if platform == "win32":
+        import platform as asked
+
+        setattr(asked, "_syscmd_ver", lambda *_, **__: ("", "", ""))  # noqa: B010 (a private name of the library's)
 
 
 def _allow_set_foreground_window(pid: int) -> object:
