@@ -83,3 +83,19 @@ def test_the_own_variables_come_first_everywhere(platform: str, tmp_path: Path) 
     assert paths.config_dir(env, platform) == tmp_path / "c"
     assert paths.data_dir(env, platform) == tmp_path / "d"
     assert paths.log_file(env, platform) == tmp_path / "d" / "handraise.log"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder with a drive is none for XDG")
+def test_the_read_me_names_the_folders_that_are_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platformdirs.windows, "get_win_folder", lambda _: "%LOCALAPPDATA%")
+    read_me = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+    rows = [line for line in read_me.splitlines() if line.startswith(("| settings |", "| drafts, ", "| log |"))]
+    cells = [row.strip("| ").split(" | ") for row in rows]
+
+    def named(folder: Path) -> str:
+        return f"`{str(folder).replace(str(home), '~').replace(os.sep, '/')}`"
+
+    for column, platform in enumerate(("linux", "darwin", "win32"), 1):
+        used = [paths.config_dir(NOTHING, platform), paths.data_dir(NOTHING, platform)]
+        used.append(paths.log_file(NOTHING, platform).parent)
+        assert [cell[column].replace("\\", "/") for cell in cells] == [named(folder) for folder in used]
