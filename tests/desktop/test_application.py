@@ -296,6 +296,7 @@ def test_a_folder_that_macos_opens_is_a_new_conversation_before_and_after_the_wi
     assert program.ended() == (0, f"{[early.name, 'late']}\n", "")
 
 
+@pytest.mark.skipif(not POSIX, reason="there is no SIGTERM to end it in order")
 def test_what_a_desktop_gave_the_window_alone_is_not_passed_on(
     started: list[Program], env: dict[str, str], tmp_path: Path
 ) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaged.packages import ROOT, Packages, missing, recorded_sizes, virtual_screen
+from tests.helpers.window_systems import virtual_screen
+from tests.packaged.packages import ROOT, Packages, missing, recorded_sizes
 
 BUILD_SECONDS = 600
 

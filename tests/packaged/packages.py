@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import select
-import subprocess
 import tarfile
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -16,7 +11,6 @@ from typing import NoReturn
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCREEN_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -38,29 +32,6 @@ def missing(reason: str) -> NoReturn:
     if os.environ.get("HANDRAISE_REQUIRE_PACKAGE") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
-
-
-@contextlib.contextmanager
-def virtual_screen(log: Path) -> Iterator[str]:
-    """Runs Xvfb on a free number; gives the display's name."""
-    reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x900x24", "-nolisten", "tcp"]
-    with log.open("wb") as words:
-        server = subprocess.Popen(command, pass_fds=(writing,), stdin=subprocess.DEVNULL, stdout=words, stderr=words)
-    os.close(writing)
-    try:
-        said = b""
-        deadline = time.monotonic() + SCREEN_SECONDS
-        while not said.endswith(b"\n"):
-            ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
-            piece = os.read(reading, 16) if ready else b""
-            assert piece, f"Xvfb gave no screen:\n{log.read_text(errors='replace')}"
-            said += piece
-        yield f":{int(said)}"
-    finally:
-        os.close(reading)
-        server.terminate()
-        server.wait(SCREEN_SECONDS)
 
 
 @dataclass(frozen=True)
