@@ -28,7 +28,8 @@ from statistics import median
 from typing import Any
 
 from tests.helpers.first_paint import FirstPaint
-from tests.packaged.packages import ROOT, virtual_screen
+from tests.helpers.window_systems import virtual_screen
+from tests.packaged.packages import ROOT
 
 LIMIT = 1.5
 ROUNDS = 15
