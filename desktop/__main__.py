@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import math
-import multiprocessing
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -146,7 +147,6 @@ def doctor_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit code: 0 fine, 1 failed, 2 usage."""
-    multiprocessing.freeze_support()
     words = list(sys.argv[1:] if argv is None else argv)
     _give_streams()
     windows_shell.keep_version_from_shell()
@@ -199,20 +199,34 @@ def _window(words: list[str]) -> int:
         parser.error("the smoke test plays the demo: add --demo, or a prompt and a folder")
     if options.smoke_test and (options.demo or folder is None):
         parser.error("the smoke test with a prompt needs a folder, and no demo")
+    # What is loaded is no garbage, and looking for some takes time; `desktop.garbage` does it once the window is there.
+    gc.disable()
     try:
+        return _shown(options)
+    finally:
+        gc.enable()
+
+
+def _shown(options: argparse.Namespace) -> int:
+    folder: Path | None = options.folder
+    opened = None
+    try:
+        if not options.demo:
+            from desktop import opening
+
+            opened = opening.open_window(os.environ)
         from desktop import application
     except ImportError as error:
         print(f"The window cannot be shown: {error}. Install Handraise again.", file=sys.stderr)
         return FAILED
     return application.main(
-        folder.absolute() if folder is not None else None, demo=options.demo, smoke_test=options.smoke_test
-    )
+        folder.absolute() if folder is not None else None, demo=options.demo, smoke_test=options.smoke_test,
+        opened=opened,
+    )  # fmt: skip
 
 
 def _give_streams() -> None:
     """A packaged app without a console has no streams; what is written to them then goes nowhere."""
-    import os
-
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (for the whole run)

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
-import re
-import socket
 import sys
 import time
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 
-from PySide6.QtCore import (
-    QCoreApplication,
-    QLibraryInfo,
-    QObject,
-    QSettings,
-    QtMsgType,
-    Signal,
-    qInstallMessageHandler,
-)
+from PySide6.QtCore import QCoreApplication, QObject, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication
 
 from desktop import __version__, logs, loop, theme, translations, windows_shell
 from desktop.crash import CrashHooks
 from desktop.demo import Demo
 from desktop.instance import SingleInstance, Wish
+from desktop.opening import Opened, has_display, instance_of, settings_path, window_memory
 from desktop.paths import config_dir, data_dir
-from desktop.qt_application import QtApplication
+from desktop.qt_application import QtApplication, qt_application
 from desktop.settings import Settings, SettingsStore
-from desktop.settings_file import FILE_NAME
 from desktop.signals import SignalWatcher
 from desktop.translations import tr
+from desktop.window.main_window import MainWindow
 
 log = logging.getLogger("handraise.application")
 
@@ -45,24 +33,29 @@ TOKEN = "XDG_ACTIVATION_TOKEN"
 OF_THIS_START = (TOKEN, "DESKTOP_STARTUP_ID")
 """A desktop gives these to one window; no program that is started from it may have them."""
 FIRST_PAINT_SECONDS = 0.02
-DISPLAY_SECONDS = 2.0
 CLOSE_SECONDS = 15.0
 """How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
 
 
 def main(
-    folder: Path | None, *, demo: bool = False, smoke_test: str | None = None, env: Mapping[str, str] = os.environ
+    folder: Path | None, *, demo: bool = False, smoke_test: str | None = None, env: Mapping[str, str] = os.environ,
+    opened: Opened | None = None,
 ) -> int:
     """Show the window until it is closed, or until the smoke test is through; returns the exit code.
 
-    `smoke_test` is the message that the smoke test sends, "" for the demo's own; None for a person's window.
+    Args:
+        folder: begin a conversation there.
+        demo: on the stand-in, in a folder of its own.
+        smoke_test: the message that the smoke test sends, "" for the demo's own; None for a person's window.
+        env: the environment.
+        opened: the empty window, where it is on the screen already.
     """
-    if not _has_display(env):
+    if not has_display(env):
         print("There is no display to show the window on. Start it in a desktop session.", file=sys.stderr)
         return FAILED
     env = {name: value for name, value in env.items() if name not in OF_THIS_START}
     if not demo:
-        return _main(folder, env, None, smoke_test=smoke_test)
+        return _main(folder, env, None, smoke_test=smoke_test, opened=opened)
     try:
         made = Demo.create()
     except OSError as error:
@@ -75,21 +68,22 @@ def main(
         made.remove()
 
 
-def _main(folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_test: str | None) -> int:
-    config = config_dir(env)
+def _main(
+    folder: Path | None, env: dict[str, str], demo: Demo | None, *, smoke_test: str | None, opened: Opened | None = None
+) -> int:
     try:
-        instance = SingleInstance(config, data_dir(env) if data_dir(env) != config else None)
+        instance = opened.instance if opened is not None else instance_of(env)
     except OSError as error:
-        print(f"The settings folder {config} cannot be used: {error.strerror or error}.", file=sys.stderr)
+        print(f"The settings folder {config_dir(env)} cannot be used: {error.strerror or error}.", file=sys.stderr)
         return FAILED
-    if not instance.claim():
+    if opened is None and not instance.claim():
         return _hand_over(instance, folder)
     logs.set_up(env)
     hooks = CrashHooks(data_dir(env) / "crash.log")
     left = hooks.install()
     qInstallMessageHandler(_on_qt_message)
     try:
-        application = Application(folder, env, instance, hooks, demo)
+        application = Application(folder, env, instance, hooks, demo, opened.window if opened is not None else None)
         application.smoke_test = smoke_test
         code = loop.run(application.run(left), application.qt, on_stopped=application.end_without_screen)
         return FAILED if application.lost_screen else code
@@ -111,39 +105,6 @@ def _hand_over(instance: SingleInstance, folder: Path | None) -> int:
     which = f" (process {pid})" if pid else ""
     print(f"Handraise runs already{which} but does not answer. End it, then start again.", file=sys.stderr)
     return FAILED
-
-
-def _has_display(env: Mapping[str, str]) -> bool:
-    """Whether there is a screen. Without one Qt would abort the process instead of saying so."""
-    if sys.platform in ("win32", "darwin") or env.get("QT_QPA_PLATFORM", "xcb") != "xcb":
-        return True
-    return _wayland_answers(env) or _x_server_answers(env.get("DISPLAY", ""))
-
-
-def _wayland_answers(env: Mapping[str, str]) -> bool:
-    """Whether a compositor takes connections. Its variables outlive it, in a shell that was left behind or in tmux."""
-    if env.get("WAYLAND_SOCKET"):
-        return True
-    name, folder = env.get("WAYLAND_DISPLAY", ""), env.get("XDG_RUNTIME_DIR", "")
-    return bool(name) and _takes_connections(os.path.join(folder, name))
-
-
-def _x_server_answers(display: str) -> bool:
-    """Whether a local X server takes connections; one on another computer is left for Qt to find out."""
-    local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
-    if local is None:
-        return bool(display)
-    path = f"/tmp/.X11-unix/X{local[1]}"
-    return _takes_connections(path, f"\0{path}")
-
-
-def _takes_connections(*addresses: str) -> bool:
-    for address in addresses:
-        with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
-            connection.settimeout(DISPLAY_SECONDS)
-            connection.connect(address)
-            return True
-    return False
 
 
 def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
@@ -178,9 +139,12 @@ class Application(QObject):
     report = Signal(str)
 
     def __init__(
-        self, folder: Path | None, env: dict[str, str], instance: SingleInstance, hooks: CrashHooks, demo: Demo | None
+        self, folder: Path | None, env: dict[str, str], instance: SingleInstance, hooks: CrashHooks, demo: Demo | None,
+        window: MainWindow | None = None,
     ) -> None:
-        self.qt = _qt_application()
+        """`window` is the empty one, where it is on the screen already."""
+        self.qt = qt_application()
+        self.qt.setWindowIcon(QIcon(theme.icon_path("handraise.svg")))
         super().__init__()
         self.env = env
         self.demo = demo
@@ -191,9 +155,10 @@ class Application(QObject):
         self._told_report = False
         self._stop = asyncio.Event()
         self.lost_screen = False
-        self.settings = SettingsStore(config_dir(env) / FILE_NAME)
-        self._geometry = QSettings(str(config_dir(env) / "window.ini"), QSettings.Format.IniFormat)
+        self.settings = SettingsStore(settings_path(env))
         self._apply(self.settings.settings)
+        self.window = window or MainWindow(window_memory(env))
+        self.window.closing.connect(self._stop.set)
         self.settings.subscribe(self._apply)
         self.qt.styleHints().colorSchemeChanged.connect(lambda: self._apply(self.settings.settings))
 
@@ -207,8 +172,9 @@ class Application(QObject):
         self._build()
         # At once: what fails while the window comes up is told, too.
         self.report.connect(self._on_report)
-        self.window.show()
-        await self._painted()
+        if not self.window.isVisible() and not self._stop.is_set():
+            self.window.show()
+            await self._painted()
         log.info("Handraise %s: the window is there after %.2f s", __version__, time.perf_counter() - started)
         try:
             self._begin(left_by_crash)
@@ -248,13 +214,11 @@ class Application(QObject):
         from desktop.conversations import Conversations, DraftStore, Surroundings
         from desktop.local_api.service import LocalApi
         from desktop.notifications import Notifier
-        from desktop.window.main_window import MainWindow
 
         surroundings = Surroundings(self.settings, self.env)
         self.conversations = Conversations(self.settings, surroundings, DraftStore(data_dir(self.env) / "drafts"))
         self.local_api = LocalApi(self.settings, surroundings, data_dir(self.env))
-        self.window = MainWindow(self.conversations, self.settings, self._geometry, self.local_api)
-        self.window.closing.connect(self._stop.set)
+        self.window.furnish(self.conversations, self.settings, self.local_api)
         self.notifier = Notifier(self.window, self.settings, self.qt.windowIcon(), self)
         self.conversations.request_added.connect(self.notifier.tell)
         self.local_api.asker.request_added.connect(self.notifier.tell_of_local_api)
@@ -285,6 +249,7 @@ class Application(QObject):
             for path in self.qt.early_folders():
                 self.window.open_folder(Path(path))
             self.qt.folder_wanted.connect(lambda path: self._on_wish(Wish(path)))
+        self.window.take_early_keys()
         self.window.look_around_soon()
         self.local_api.begin()
 
@@ -326,30 +291,3 @@ class Application(QObject):
 
     async def _close_all(self) -> None:
         await asyncio.gather(self.conversations.close_all(), self.local_api.close())
-
-
-def _theme_arguments() -> list[str]:
-    if not sys.platform.startswith("linux"):
-        return []
-    from desktop import portal
-
-    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platformthemes"
-    return portal.qt_arguments(os.environ, portal.theme_plugins(plugins))
-
-
-def _qt_application() -> QApplication:
-    windows_shell.name_for_taskbar()
-    existing = QApplication.instance()
-    if isinstance(existing, QApplication):
-        application = existing
-    else:
-        application = QtApplication([*sys.argv[:1], *_theme_arguments()])
-    application.setApplicationName("handraise")
-    application.setApplicationDisplayName("Handraise")
-    application.setDesktopFileName("handraise")
-    application.setApplicationVersion(__version__)
-    # The loop's end is decided in `Application.run`; Qt would stop it in the middle of the closing.
-    application.setQuitOnLastWindowClosed(False)
-    icon = Path(str(resources.files("resources").joinpath("icons", "handraise.svg")))
-    application.setWindowIcon(QIcon(str(icon)))
-    return application

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QLockFile, QObject, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+if TYPE_CHECKING:
+    # Loaded when it listens or tells: the right is claimed before the window appears, and that needs no network.
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 log = logging.getLogger("handraise.instance")
 
@@ -51,6 +53,8 @@ class Wish:
 
 def server_name(config: Path) -> str:
     """The name of the local socket of a config folder, of this user. Short: a socket's path must be."""
+    import hashlib
+
     who = f"{os.getuid() if hasattr(os, 'getuid') else os.environ.get('USERNAME', '')}:{config.absolute()}"
     return f"handraise-{hashlib.sha256(who.encode(errors='surrogateescape')).hexdigest()[:16]}"
 
@@ -84,7 +88,7 @@ class SingleInstance(QObject):
             data: the folder of the drafts, where it is not below `config`: two windows must not share it, either.
         """
         super().__init__(parent)
-        self._name = server_name(config)
+        self._config = config
         config.mkdir(parents=True, exist_ok=True)
         self._lock = _lock_in(config)
         self._data_lock = _lock_in(data) if data is not None else None
@@ -111,19 +115,23 @@ class SingleInstance(QObject):
 
     def listen(self) -> None:
         """Hear the wishes of later starts."""
+        from PySide6.QtNetwork import QLocalServer
+
         # What a killed window left behind would be in the way.
-        QLocalServer.removeServer(self._name)
+        QLocalServer.removeServer(server_name(self._config))
         server = QLocalServer(self)
         server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         server.newConnection.connect(self._on_connection)
-        if not server.listen(self._name):
+        if not server.listen(server_name(self._config)):
             log.warning("Later starts cannot be heard: %s", server.errorString())
         self._server = server
 
     def tell(self, wish: Wish) -> bool:
         """Hand a wish to the one; False when it does not answer. Blocks for some seconds at most."""
+        from PySide6.QtNetwork import QLocalSocket
+
         socket = QLocalSocket()
-        socket.connectToServer(self._name)
+        socket.connectToServer(server_name(self._config))
         if not socket.waitForConnected(ANSWER_MS):
             return False
         socket.write(wish.encode())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QLibraryInfo, Signal
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
+
+from desktop import __version__, windows_shell
 
 log = logging.getLogger("handraise.application")
 
@@ -44,3 +48,29 @@ class QtApplication(QApplication):
         else:
             self.folder_wanted.emit(path)
         return True
+
+
+def qt_application() -> QApplication:
+    """The application object of this process, made if need be; its icon comes later."""
+    windows_shell.name_for_taskbar()
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        application = existing
+    else:
+        application = QtApplication([*sys.argv[:1], *_theme_arguments()])
+    application.setApplicationName("handraise")
+    application.setApplicationDisplayName("Handraise")
+    application.setDesktopFileName("handraise")
+    application.setApplicationVersion(__version__)
+    # The loop's end is decided in `Application.run`; Qt would stop it in the middle of the closing.
+    application.setQuitOnLastWindowClosed(False)
+    return application
+
+
+def _theme_arguments() -> list[str]:
+    if not sys.platform.startswith("linux"):
+        return []
+    from desktop import portal
+
+    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platformthemes"
+    return portal.qt_arguments(os.environ, portal.theme_plugins(plugins))

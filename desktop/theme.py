@@ -7,7 +7,6 @@ styled by their `role` property: see `desktop.widgets`.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from importlib import resources
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import QApplication
 from desktop.style_sheet import style_sheet
 
 Scheme = Literal["light", "dark"]
+Choice = Literal["light", "dark", "system"]
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,18 @@ class _Theme(QObject):
 theme = _Theme()
 
 
-def apply(application: QApplication, scheme: Literal["light", "dark", "system"], scale: float = 1.0) -> None:
+def apply(application: QApplication, scheme: Choice, scale: float = 1.0) -> None:
     """Give the whole application a scheme and a text scale (1.0 = 100 %). `system` follows the desktop's setting."""
+    apply_colours(application, scheme, scale)
+    application.setFont(text_font())
+    colours = {field.name: role(field.name).name() for field in fields(Tokens)}
+    pictures = {name: icon_path(f"{name}-{theme.scheme}.svg") for name in ("arrow", "check")}
+    application.setStyleSheet(style_sheet(colours, px, pictures))
+    theme.changed.emit()
+
+
+def apply_colours(application: QApplication, scheme: Choice, scale: float = 1.0) -> None:
+    """What an empty window needs of `apply`: a tenth of its time."""
     if scheme == "system":
         dark = application.styleHints().colorScheme() == Qt.ColorScheme.Dark
         scheme = "dark" if dark else "light"
@@ -91,15 +101,12 @@ def apply(application: QApplication, scheme: Literal["light", "dark", "system"],
     # Fusion, since only it obeys the palette on every platform; a native style would mix its own colours in.
     application.setStyle("Fusion")
     application.setPalette(_palette(theme.tokens))
-    application.setFont(text_font())
-    colours = {field.name: role(field.name).name() for field in fields(Tokens)}
-    pictures = {name: icon_path(f"{name}-{scheme}.svg") for name in ("arrow", "check")}
-    application.setStyleSheet(style_sheet(colours, px, pictures))
-    theme.changed.emit()
 
 
 def icon_path(name: str) -> str:
     """The path of a file in `resources/icons/`, with forward slashes as Qt's style sheets want them."""
+    from importlib import resources
+
     return Path(str(resources.files("resources").joinpath("icons", name))).as_posix()
 
 

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import QCoreApplication, QSettings, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from desktop import loop, theme
-from desktop.conversations import Conversations, OpenConversation
-from desktop.conversations.notices import Notice
-from desktop.local_api.button import KEY as LOCAL_API_KEY
-from desktop.onboarding.welcome import Findings, WelcomePage, look_around
-from desktop.settings import SettingsStore
-from desktop.translations import tr
-from desktop.widgets import DotState, hairline, set_role
-from desktop.window import tab_order
-from desktop.window.actions import WindowActions
-from desktop.window.badge import DockBadge
-from desktop.window.local_api_place import LocalApiPlace
-from desktop.window.menu_bar import add_menu_bar
-from desktop.window.notice_bar import NoticeBar
-from desktop.window.sidebar import WIDTH as SIDEBAR_WIDTH
-from desktop.window.sidebar import Sidebar
-from desktop.window.status_line import StatusLine
-from desktop.window.top_bar import TopBar
-from desktop.window.wording import account_detail, account_words, dot_of, plan_words, state_words, waiting_words
+from desktop import theme
 
 if TYPE_CHECKING:
+    from desktop.conversations import Conversations, OpenConversation
+    from desktop.conversations.notices import Notice
     from desktop.local_api.service import LocalApi
+    from desktop.onboarding.welcome import Findings, WelcomePage
+    from desktop.settings import SettingsStore
+    from desktop.window.actions import WindowActions
+    from desktop.window.badge import DockBadge
+    from desktop.window.local_api_place import LocalApiPlace
+    from desktop.window.notice_bar import NoticeBar
     from desktop.window.page import ConversationPage
+    from desktop.window.sidebar import Sidebar
+    from desktop.window.status_line import StatusLine
+    from desktop.window.top_bar import TopBar
 
 NARROW = 760
 """Width in pixels at 100 % below which the sidebar makes way."""
@@ -41,10 +33,11 @@ STATUS_MS = 1000
 
 
 class MainWindow(QMainWindow):
-    """The window.
+    """The window, empty until it is furnished.
 
     Attributes:
         memory: what the window keeps for itself from one run to the next.
+        sidebar, top_bar, status, notices, badge, stack, welcome, actions_of_window, local_api: its parts.
 
     Signals:
         closing: the person closed it; the application ends what runs.
@@ -52,23 +45,47 @@ class MainWindow(QMainWindow):
 
     closing = Signal()
 
-    def __init__(
-        self,
-        conversations: Conversations,
-        settings: SettingsStore,
-        geometry: QSettings,
-        local_api: LocalApi | None = None,
-    ) -> None:
+    sidebar: Sidebar
+    top_bar: TopBar
+    status: StatusLine
+    notices: NoticeBar
+    badge: DockBadge
+    stack: QStackedWidget
+    welcome: WelcomePage
+    actions_of_window: WindowActions
+    local_api: LocalApiPlace
+
+    def __init__(self, geometry: QSettings) -> None:
+        """An empty window at its place, which can be shown at once."""
         super().__init__()
         self.setObjectName("mainWindow")
         self.setWindowTitle("Handraise")
-        self.conversations = conversations
-        self.settings = settings
         self.findings: Findings | None = None
         self.memory = geometry
         self._pages: dict[str, ConversationPage] = {}
-        self._since: dict[str, tuple[str, float]] = {}
         self._narrow = False
+        self._is_furnished = False
+        self._early_keys: list[QKeyEvent] = []
+        self.setMinimumSize(theme.px(400), theme.px(360))
+        self._restore_geometry()
+
+    def furnish(
+        self, conversations: Conversations, settings: SettingsStore, local_api: LocalApi | None = None
+    ) -> MainWindow:
+        """Give the window everything that is in it; returns the window."""
+        # Late, because all this takes longer to load than the window takes to appear.
+        from desktop.onboarding.welcome import WelcomePage
+        from desktop.window.actions import WindowActions
+        from desktop.window.badge import DockBadge
+        from desktop.window.local_api_place import LocalApiPlace
+        from desktop.window.notice_bar import NoticeBar
+        from desktop.window.sidebar import Sidebar
+        from desktop.window.standing import Standing
+        from desktop.window.status_line import StatusLine
+        from desktop.window.top_bar import TopBar
+
+        self.conversations = conversations
+        self.settings = settings
         self.sidebar = Sidebar(conversations, self)
         self.top_bar = TopBar(self)
         self.status = StatusLine(self)
@@ -79,15 +96,27 @@ class MainWindow(QMainWindow):
         self.stack.addWidget(self.welcome)
         self.actions_of_window = WindowActions(self)
         self.local_api = LocalApiPlace(self, local_api)
+        self._standing = Standing(self)
         self._lay_out()
         self._connect()
         self._keys()
-        self._restore_geometry()
+        self._is_furnished = True
+        if self.isVisible():
+            self._set_narrow(self.width() < theme.px(NARROW))
         self.refresh()
+        return self
+
+    def take_early_keys(self) -> None:
+        """Let what was typed while the window was empty be typed once more, once all that is in it now is shown."""
+        for event in self._early_keys:
+            QCoreApplication.postEvent(self.windowHandle(), event)
+        self._early_keys.clear()
 
     # Layout
 
     def _lay_out(self) -> None:
+        from desktop.widgets import hairline, set_role
+
         central = QWidget(self)
         set_role(central, "page")
         row = QHBoxLayout(central)
@@ -106,7 +135,8 @@ class MainWindow(QMainWindow):
         row.addLayout(main, 1)
         self._row = row
         self.setCentralWidget(central)
-        self.setMinimumSize(theme.px(400), theme.px(360))
+        # Into a window on the screen Qt would put it later, and till then nothing in it can take the keys.
+        central.show()
         self.notices.set_margin(theme.px(8))
 
     def _connect(self) -> None:
@@ -134,10 +164,13 @@ class MainWindow(QMainWindow):
         self._refresh_timer.timeout.connect(self.refresh)
         self._clock = QTimer(self)
         self._clock.setInterval(STATUS_MS)
-        self._clock.timeout.connect(self._refresh_status)
+        self._clock.timeout.connect(self._standing.refresh_status)
         self._clock.start()
 
     def _keys(self) -> None:
+        from desktop.local_api.button import KEY
+        from desktop.window.menu_bar import add_menu_bar
+
         actions = self.actions_of_window
         keys: dict[str, Callable[[], object]] = {
             "Ctrl+J": self.go_to_next_waiting,
@@ -150,7 +183,7 @@ class MainWindow(QMainWindow):
             "Ctrl+K": self._focus_search,
             "Ctrl+F": self._find,
             "Ctrl+Q": self.close,
-            LOCAL_API_KEY: self.local_api.toggle,
+            KEY: self.local_api.toggle,
         }
         in_menus = add_menu_bar(self, keys)
         for key, does in keys.items():
@@ -162,6 +195,8 @@ class MainWindow(QMainWindow):
     @property
     def page(self) -> ConversationPage | None:
         """The page that is shown, None for the welcome page."""
+        if not self._is_furnished:
+            return None
         shown = self.stack.currentWidget()
         return next((page for page in self._pages.values() if page is shown), None)
 
@@ -268,54 +303,7 @@ class MainWindow(QMainWindow):
         title = opened.title if opened is not None else self.local_api.title
         self.setWindowTitle(f"{title} — Handraise" if title else "Handraise")
         self.local_api.refresh()
-        self._refresh_account()
-        self._refresh_status()
-
-    def _refresh_status(self) -> None:
-        opened = self.current
-        waiting = self.conversations.waiting()
-        self.badge.show(len(waiting) + len(self.local_api.waiting()))
-        here = sum(1 for one, _ in waiting if one is opened)
-        kinds = {one.conversation.pending[request_id].kind for one, request_id in waiting} | self.local_api.kinds()
-        words = waiting_words(
-            here, len(waiting) - here, only_questions=kinds == {"question"}, local_api=len(self.local_api.waiting())
-        )
-        if opened is None:
-            self.status.show_words(*self.local_api.status(), words, "")
-            return
-        dot, _ = dot_of(opened)
-        if dot == "done":
-            dot = "rest"
-        state = state_words(opened, self._seconds_in_state(opened))
-        self.status.show_words(dot, state, words, plan_words(opened.conversation.rate_limit))
-
-    def _seconds_in_state(self, opened: OpenConversation) -> float | None:
-        """How long a conversation is at what it is at; None at rest."""
-        plain = state_words(opened)
-        now = time.monotonic()
-        known, since = self._since.get(opened.key, ("", now))
-        if known != plain:
-            since = now
-            self._since[opened.key] = (plain, now)
-        busy = opened.phase in ("starting", "queued") or opened.conversation.state in ("running", "requires_action")
-        return now - since if busy and opened.phase in ("starting", "queued", "running") else None
-
-    def _refresh_account(self) -> None:
-        opened = self.current or next((one for one in self.conversations if one.conversation.account), None)
-        account = dict(opened.conversation.account) if opened is not None else {}
-        prepared = opened.runner.prepared if opened is not None else None
-        environment = prepared.environment if prepared is not None else None
-        login = self.findings.login if self.findings is not None else None
-        if login is not None and login.logged_in and not account:
-            account = {"email": login.email, "subscriptionType": login.subscription}
-        signed_out = any("login" in one.notices for one in self.conversations)
-        signed_in = False if signed_out else login.logged_in if login is not None else None
-        notable = dict(environment.notable) if environment is not None else {}
-        words = tr("Not signed in") if signed_out else account_words(account, notable, signed_in)
-        removed = environment.removed if environment is not None else ()
-        detail = account_detail(account, notable, tuple(name for name in removed if name.startswith("ANTHROPIC_")))
-        dot: DotState = "failed" if signed_in is False else "rest" if words == tr("Account unknown") else "done"
-        self.sidebar.account.show_account(words, detail, dot, can_sign_in=signed_in is False)
+        self._standing.refresh()
 
     def show_notice(self, notice: Notice) -> None:
         """Show a notice of the whole window."""
@@ -323,11 +311,15 @@ class MainWindow(QMainWindow):
 
     async def look_around(self) -> None:
         """Find out what is on this computer, for the welcome page and the account."""
+        from desktop.onboarding.welcome import look_around
+
         self.findings = await look_around(self.conversations.surroundings)
         self.welcome.show_findings(self.findings)
         self.refresh()
 
     def look_around_soon(self) -> None:
+        from desktop import loop
+
         loop.spawn(self.look_around(), "looking for Claude Code")
 
     # The sidebar
@@ -362,7 +354,7 @@ class MainWindow(QMainWindow):
     def _place_over_page(self) -> None:
         central = self.centralWidget()
         if central is not None:
-            self.sidebar.setGeometry(0, 0, theme.px(SIDEBAR_WIDTH), central.height())
+            self.sidebar.setGeometry(0, 0, self.sidebar.maximumWidth(), central.height())
         self.sidebar.raise_()
 
     def _leave_sidebar(self) -> None:
@@ -388,6 +380,10 @@ class MainWindow(QMainWindow):
     # Qt's own
 
     def focusNextPrevChild(self, forward: bool) -> bool:
+        if not self._is_furnished:
+            return super().focusNextPrevChild(forward)
+        from desktop.window import tab_order
+
         parts: list[QWidget] = [self.sidebar, self.top_bar, self.notices]
         parts += self.page.parts if self.page is not None else self.local_api.parts or [self.stack]
         order = tab_order.stops(self, [*parts, self.status])
@@ -397,6 +393,12 @@ class MainWindow(QMainWindow):
             target.setFocus(reason)
         return target is not None
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._is_furnished:
+            super().keyPressEvent(event)
+        else:
+            self._early_keys.append(event.clone())
+
     def _restore_geometry(self) -> None:
         kept = self.memory.value("window/geometry")
         if kept is None or not self.restoreGeometry(kept):
@@ -404,6 +406,8 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if not self._is_furnished:
+            return
         self._set_narrow(self.width() < theme.px(NARROW))
         if self._narrow and not self.sidebar.isHidden():
             self._place_over_page()

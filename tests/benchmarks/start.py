@@ -8,6 +8,8 @@ screen, as another client of the X server sees it. The files are in the system's
 `ratio` is Handraise over the bare window, at its very first start; `ratio_again` with settings and a last folder, as
 after some days of use. Each is the ratio of the medians. `cpu_ratio` says the same in CPU time of the program until
 then, which other work on the machine disturbs less. The exit code is 1 if `ratio` is above the limit.
+
+The tests of the packages use the same folder where HANDRAISE_FROZEN_APP names it.
 """
 
 from __future__ import annotations
@@ -190,7 +192,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     with programs(chosen.app and chosen.app.absolute()) as (app, bare), tempfile.TemporaryDirectory() as folder:
         ways = {"app": Way(app, first_start), "app_again": Way(app, start_again), "bare": Way(bare, first_start)}
-        with virtual_screen(Path(folder) / "xvfb.log") as display:
+        # The second client stays: when its last one leaves, the server starts anew and turns others away meanwhile.
+        with virtual_screen(Path(folder) / "xvfb.log") as display, FirstPaint(display):
             starts = in_turns(chosen.rounds, ways, display, cold=chosen.cold)
     figures: dict[str, Any] = {"name": "start", "rounds": chosen.rounds, "cold": chosen.cold, "limit": LIMIT}
     figures |= figures_of(starts)

@@ -51,7 +51,7 @@ def window(desk: Desk) -> Iterator[MainWindow]:
     from desktop.window.main_window import MainWindow
 
     geometry = QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    made = MainWindow(desk.conversations, desk.settings, geometry)
+    made = MainWindow(geometry).furnish(desk.conversations, desk.settings)
     made.show()
     yield made
     made.close()

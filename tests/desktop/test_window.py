@@ -373,7 +373,7 @@ def test_the_window_opens_where_it_was(desk: Desk, window: MainWindow, qapp: QAp
     window.resize(711, 653)
     window.close()
     settings = QSettings(str(desk.root / "w.ini"), QSettings.Format.IniFormat)
-    again = MainWindow(desk.conversations, desk.settings, settings)
+    again = MainWindow(settings).furnish(desk.conversations, desk.settings)
     try:
         assert (again.width(), again.height()) == (711, 653)
     finally:

@@ -246,8 +246,8 @@ def test_the_welcome_page_says_what_was_found(desk: Desk, window: MainWindow) ->
 
 def test_the_folder_of_the_last_time_is_one_click_away(desk: Desk) -> None:
     desk.settings.change(last_folder=str(desk.folder))
-    again = MainWindow(
-        desk.conversations, desk.settings, QSettings(str(desk.root / "x.ini"), QSettings.Format.IniFormat)
+    again = MainWindow(QSettings(str(desk.root / "x.ini"), QSettings.Format.IniFormat)).furnish(
+        desk.conversations, desk.settings
     )
     again.show()
 

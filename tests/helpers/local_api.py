@@ -99,7 +99,7 @@ class ApiSitting:
             self.desk.settings, self.desk.surroundings, self.desk.root / "data", make_backend=self.backend
         )
         geometry = QSettings(str(self.desk.root / "w.ini"), QSettings.Format.IniFormat)
-        self.window = MainWindow(self.desk.conversations, self.desk.settings, geometry, self.api)
+        self.window = MainWindow(geometry).furnish(self.desk.conversations, self.desk.settings, self.api)
         self.window.show()
         self.window.activateWindow()
 

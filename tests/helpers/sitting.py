@@ -35,7 +35,7 @@ class Sitting:
 
     def _open_window(self) -> MainWindow:
         geometry = QSettings(str(self.desk.root / "window.ini"), QSettings.Format.IniFormat)
-        window = MainWindow(self.desk.conversations, self.desk.settings, geometry)
+        window = MainWindow(geometry).furnish(self.desk.conversations, self.desk.settings)
         window.show()
         return window
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -19,11 +20,15 @@ BUILD_SECONDS = 600
 
 @pytest.fixture(scope="session")
 def frozen_app(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of a fresh build by `build.spec`.
+    """The program of a fresh build by `build.spec`, or of the folder that HANDRAISE_FROZEN_APP names.
 
     Skips where PyInstaller is not installed (`pip install '.[package]'`), unless HANDRAISE_REQUIRE_PACKAGE=1 wants
     that to be a failure.
     """
+    if made := os.environ.get("HANDRAISE_FROZEN_APP"):
+        program = Path(made).absolute() / "handraise"
+        assert program.is_file(), f"HANDRAISE_FROZEN_APP names {made}, in which there is no program"
+        return program
     if importlib.util.find_spec("PyInstaller") is None:
         missing("PyInstaller is not installed; pip install '.[package]' brings it.")
     folder = tmp_path_factory.mktemp("frozen")

@@ -53,7 +53,10 @@ def test_every_folder_of_code_is_a_package() -> None:
 
 
 def test_nested_event_loops_are_banned() -> None:
-    """`exec()` in a coroutine stops qasync's other tasks for good; so do the static helpers that call it."""
+    """`exec()` in a coroutine stops qasync's other tasks for good; so do the static helpers that call it.
+
+    `desktop/opening.py` waits for a paint before there is a loop in which another could be nested.
+    """
     nested = (
         ".exec", ".exec_", "processEvents", "QMessageBox.information", "QMessageBox.warning", "QMessageBox.critical",
         "QMessageBox.question", "QMessageBox.about", "QInputDialog.getText", "QInputDialog.getItem",
@@ -61,7 +64,7 @@ def test_nested_event_loops_are_banned() -> None:
         "QFileDialog.getOpenFileNames", "QFileDialog.getSaveFileName", "QFileDialog.getExistingDirectory",
         "QColorDialog.getColor", "QFontDialog.getFont",
     )  # fmt: skip
-    assert offences(nested, "desktop") == []
+    assert offences(nested, "desktop", allowed=("desktop/opening.py",)) == []
 
 
 def test_labels_are_made_by_the_helper_that_makes_them_plain() -> None:
