@@ -6,8 +6,8 @@ Each start has a home of its own, no `claude` in sight, and ends at the first th
 screen, as another client of the X server sees it. The files are in the system's cache, unless `--cold`.
 
 `ratio` is Handraise over the bare window, at its very first start; `ratio_again` with settings and a last folder, as
-after some days of use. Each is the ratio of the medians. `cpu_ratio` says the same in CPU time of the program until
-then, which other work on the machine disturbs less. The exit code is 1 if `ratio` is above the limit.
+after some days of use. Each is the median of the rounds' ratios. `cpu_ratio` says the same in CPU time of the program
+until then, which other work on the machine disturbs less. The exit code is 1 if `ratio` is above the limit.
 
 The tests of the packages use the same folder where HANDRAISE_FROZEN_APP names it.
 """
@@ -170,15 +170,14 @@ def programs(app: Path | None) -> Iterator[tuple[Path, Path]]:
 def figures_of(starts: dict[str, list[Start]]) -> dict[str, Any]:
     """The ratios, and the times behind them."""
     figures: dict[str, Any] = {}
-    wall = {name: median(start.wall for start in of) for name, of in starts.items()}
-    cpu = {name: median(start.cpu for start in of) for name, of in starts.items()}
     for name, suffix in (("app", ""), ("app_again", "_again")):
-        figures[f"ratio{suffix}"] = round(wall[name] / wall["bare"], 2)
-        figures[f"cpu_ratio{suffix}"] = round(cpu[name] / cpu["bare"], 2)
+        pairs = list(zip(starts[name], starts["bare"], strict=True))
+        figures[f"ratio{suffix}"] = round(median(ours.wall / bare.wall for ours, bare in pairs), 2)
+        figures[f"cpu_ratio{suffix}"] = round(median(ours.cpu / bare.cpu for ours, bare in pairs), 2)
     for name, of in starts.items():
-        figures[f"{name}_ms"] = round(1000 * wall[name], 1)
+        figures[f"{name}_ms"] = round(1000 * median(start.wall for start in of), 1)
         figures[f"{name}_least_ms"] = round(1000 * min(start.wall for start in of), 1)
-        figures[f"{name}_cpu_ms"] = round(1000 * cpu[name], 1)
+        figures[f"{name}_cpu_ms"] = round(1000 * median(start.cpu for start in of), 1)
     return figures
 
 
