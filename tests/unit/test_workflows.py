@@ -180,7 +180,7 @@ def test_each_system_tries_what_it_built_before_anything_is_published() -> None:
     found = jobs(TEXTS["release.yml"])
     assert "needs: [version, linux, newer-linux, windows, macos]" in found["publish"]
     assert found["linux"].count('smoke "$') + found["linux"].count("smoke /usr") == 3
-    assert "try-installer.ps1" in found["windows"]
+    assert "pytest tests/packaged/test_windows_installer.py" in found["windows"]
     assert '"$program" --demo --smoke-test' in found["macos"]
 
 
