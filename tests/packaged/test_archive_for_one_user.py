@@ -81,8 +81,8 @@ def test_an_older_version_is_replaced_while_it_runs_in_a_home_with_spaces_and_ch
         done = install(unpacked, home)
         assert (done.returncode, older.poll()) == (0, None), done.stderr
 
-    # It goes on; what it had not loaded yet is the newer one's, and may be of no use to it.
-    older.communicate(timeout=SECONDS)
+    words = older.communicate(timeout=SECONDS)
+    assert (older.returncode, words) == (0, ("", "")), log.read_text("utf-8")
     assert "Smoke test: one request with 2 questions was answered" in log.read_text("utf-8")
     assert not (installed / STRAY).exists()
     assert (installed / CHANGED).read_bytes() == (unpacked / CHANGED).read_bytes()

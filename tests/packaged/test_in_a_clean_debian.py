@@ -94,8 +94,8 @@ def test_a_desktop_finds_it_and_an_older_build_that_runs_is_replaced_and_ends_we
 
     assert (version(debian), (debian.root / "usr" / STRAY).exists()) == (__version__, False)
     assert debian.do("dpkg", "--verify", "handraise") == ""
-    # It goes on; what it had not loaded yet is the newer one's, and may be of no use to it.
-    older.communicate(timeout=SECONDS)
+    words = older.communicate(timeout=SECONDS)
+    assert (older.returncode, words) == (0, ("", "")), log_of(debian)
     assert ANSWERED in log_of(debian)
     # The desktop's own tools were told, and like what they see.
     assert "Processing triggers for hicolor-icon-theme" in said
