@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QSettings, QTimer, Signal
+from PySide6.QtWidgets import QMainWindow
 
 from desktop import theme
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent
+    from PySide6.QtWidgets import QStackedWidget, QWidget
+
     from desktop.conversations import Conversations, OpenConversation
     from desktop.conversations.notices import Notice
     from desktop.local_api.service import LocalApi
@@ -73,7 +75,9 @@ class MainWindow(QMainWindow):
         self, conversations: Conversations, settings: SettingsStore, local_api: LocalApi | None = None
     ) -> MainWindow:
         """Give the window everything that is in it; returns the window."""
-        # Late, because all this takes longer to load than the window takes to appear.
+        # Late, because all this takes longer to load than the window takes to appear; so do Qt's own classes.
+        from PySide6.QtWidgets import QStackedWidget
+
         from desktop.onboarding.welcome import WelcomePage
         from desktop.window.actions import WindowActions
         from desktop.window.badge import DockBadge
@@ -115,6 +119,8 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _lay_out(self) -> None:
+        from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
         from desktop.widgets import hairline, set_role
 
         central = QWidget(self)
@@ -168,6 +174,8 @@ class MainWindow(QMainWindow):
         self._clock.start()
 
     def _keys(self) -> None:
+        from PySide6.QtGui import QKeySequence, QShortcut
+
         from desktop.local_api.button import KEY
         from desktop.window.menu_bar import add_menu_bar
 
@@ -382,6 +390,8 @@ class MainWindow(QMainWindow):
     def focusNextPrevChild(self, forward: bool) -> bool:
         if not self._is_furnished:
             return super().focusNextPrevChild(forward)
+        from PySide6.QtCore import Qt
+
         from desktop.window import tab_order
 
         parts: list[QWidget] = [self.sidebar, self.top_bar, self.notices]
