@@ -29,7 +29,7 @@ def entry() -> configparser.SectionProxy:
 
 
 def test_the_menu_entry_is_the_one_that_the_window_says_it_belongs_to() -> None:
-    said = (ROOT / "desktop" / "application.py").read_text("utf-8")
+    said = (ROOT / "desktop" / "qt_application.py").read_text("utf-8")
     assert f'setDesktopFileName("{entry()["StartupWMClass"]}")' in said
     assert (LINUX / f"{entry()['StartupWMClass']}.desktop").is_file()
 
