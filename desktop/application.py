@@ -82,6 +82,8 @@ def _main(
     hooks = CrashHooks(data_dir(env) / "crash.log")
     left = hooks.install()
     qInstallMessageHandler(_on_qt_message)
+    for kind, message in opened.said if opened is not None else ():
+        _on_qt_message(kind, None, message)
     try:
         application = Application(folder, env, instance, hooks, demo, opened.window if opened is not None else None)
         application.smoke_test = smoke_test

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer, QtMsgType, qInstallMessageHandler
 
 from desktop import theme
 from desktop.instance import SingleInstance
@@ -31,10 +31,11 @@ PAINT_MS = 1000
 
 @dataclass(frozen=True)
 class Opened:
-    """The empty window, and the right to be the only one."""
+    """The empty window, the right to be the only one, and what Qt said meanwhile: the log is not open yet."""
 
     instance: SingleInstance
     window: MainWindow
+    said: tuple[tuple[QtMsgType, str], ...]
 
 
 def open_window(env: Mapping[str, str]) -> Opened | None:
@@ -50,6 +51,8 @@ def open_window(env: Mapping[str, str]) -> Opened | None:
         return None
     if not instance.claim():
         return None
+    said: list[tuple[QtMsgType, str]] = []
+    qInstallMessageHandler(lambda kind, _, message: _keep(said, kind, message))
     application = qt_application()
     values, _ = read_settings(config_dir(env))
     theme.apply_colours(application, _scheme(values.get("theme")), _scale(values.get("text_scale")))
@@ -59,7 +62,14 @@ def open_window(env: Mapping[str, str]) -> Opened | None:
     window.show()
     painted.wait()
     window.removeEventFilter(painted)
-    return Opened(instance, window)
+    return Opened(instance, window, tuple(said))
+
+
+def _keep(said: list[tuple[QtMsgType, str]], kind: QtMsgType, message: str) -> None:
+    said.append((kind, message))
+    if kind == QtMsgType.QtFatalMsg:
+        # Qt ends the process after this; without a word nobody would know why.
+        print(message, file=sys.stderr)
 
 
 def instance_of(env: Mapping[str, str]) -> SingleInstance:

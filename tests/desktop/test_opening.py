@@ -116,3 +116,15 @@ def test_there_is_no_empty_window_beside_the_one_that_is_open(env: dict[str, str
     )
     done = run(script, env)
     assert done.stdout == "True None\n", done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Qt says it on Linux")
+def test_what_qt_says_while_the_window_is_empty_is_in_the_log_and_nowhere_else(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    log = tmp_path / "handraise.log"
+    # Qt wants UTF-8, and says so of any other locale as soon as it starts.
+    env |= {"HANDRAISE_LOG": str(log), "LC_ALL": "C"}
+    done = run(HANDS.replace("{hands}", "opened.window.close()"), env, str(tmp_path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "handraise.qt: Detected locale" in log.read_text("utf-8")
