@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-import pytest
+from tests.helpers.required import skip_or_fail
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 100
@@ -18,10 +17,7 @@ SECONDS = 100
 
 def missing(what: str) -> NoReturn:
     """Skip, unless HANDRAISE_REQUIRE_LINTERS=1 wants that to be a failure."""
-    reason = f"{what} is not installed; pip install '.[lint]' brings it."
-    if os.environ.get("HANDRAISE_REQUIRE_LINTERS") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
+    skip_or_fail("HANDRAISE_REQUIRE_LINTERS", f"{what} is not installed; pip install '.[lint]' brings it.")
 
 
 def lint(program: str, *words: str | Path, said: str | None = None) -> subprocess.CompletedProcess[str]:

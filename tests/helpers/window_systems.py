@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-import pytest
+from tests.helpers.required import skip_or_fail
 
 SECONDS = 60
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -24,9 +24,7 @@ BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration
 
 def missing(reason: str) -> NoReturn:
     """Skip, unless HANDRAISE_REQUIRE_DESKTOPS=1 wants that to be a failure."""
-    if os.environ.get("HANDRAISE_REQUIRE_DESKTOPS") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
+    skip_or_fail("HANDRAISE_REQUIRE_DESKTOPS", reason)
 
 
 @contextlib.contextmanager

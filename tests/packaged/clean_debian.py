@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import pytest
-
 from tests.helpers.real_cli import cache_folder, locked
+from tests.helpers.required import skip_or_fail
 
 USER = "person"
 HOME = "/home/工作 資料夾"
@@ -49,9 +48,7 @@ class CannotMakeError(Exception):
 
 def missing(reason: str) -> NoReturn:
     """Skip, unless HANDRAISE_REQUIRE_DEBIAN=1 wants that to be a failure."""
-    if os.environ.get("HANDRAISE_REQUIRE_DEBIAN") == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+    skip_or_fail("HANDRAISE_REQUIRE_DEBIAN", reason)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import pytest
+from tests.helpers.required import skip_or_fail
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,9 +28,7 @@ class Packages:
 
 def missing(reason: str) -> NoReturn:
     """Skip, unless HANDRAISE_REQUIRE_PACKAGE=1 wants that to be a failure."""
-    if os.environ.get("HANDRAISE_REQUIRE_PACKAGE") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
+    skip_or_fail("HANDRAISE_REQUIRE_PACKAGE", reason)
 
 
 @dataclass(frozen=True)
