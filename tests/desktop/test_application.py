@@ -18,34 +18,11 @@ import pytest
 from desktop.__main__ import main
 from desktop.application import SCREEN_IS_GONE
 from desktop.conversations.drafts import Draft, DraftStore, new_key
+from tests.helpers import driven
 from tests.helpers.window_systems import missing, virtual_screen, wayland
 
 ROOT = Path(__file__).resolve().parents[2]
 POSIX = os.name == "posix"
-
-DRIVER = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from desktop import application, loop
-
-class Driven(application.Application):
-    async def run(self, left):
-        loop.spawn(self.drive(), "the driver")
-        return await super().run(left)
-
-    async def until(self, condition):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-    async def drive(self):
-        await asyncio.sleep(0)
-        window = self.window
-{body}
-
-application.Application = Driven
-sys.exit(application.main(Path(sys.argv[1]) if len(sys.argv) > 1 else None))
-"""
-
 
 class Program:
     """One run of the program in a process of its own."""
@@ -90,12 +67,7 @@ def _command(process: psutil.Process) -> list[str]:
 def env(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "project").mkdir()
     return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("HANDRAISE_")},
-        "HANDRAISE_CONFIG_DIR": str(tmp_path / "config"),
-        "HANDRAISE_DATA_DIR": str(tmp_path / "data"),
-        "HANDRAISE_CLAUDE": json.dumps([sys.executable, "-m", "fake_cli"]),
-        "PYTHONPATH": str(ROOT),
-        "QT_QPA_PLATFORM": "offscreen",
+        **driven.surroundings(tmp_path),
         "FAKE_CLI_PACE": "0",
         "PYTHONFAULTHANDLER": "",
     }
@@ -119,9 +91,7 @@ def start(started: list[Program], env: Mapping[str, str], *words: str) -> Progra
 
 def drive(started: list[Program], env: Mapping[str, str], folder: Path | None, body: str) -> Program:
     """Run the program with a hand at its window."""
-    indented = "\n".join(" " * 8 + line for line in body.strip("\n").splitlines())
-    script = DRIVER.replace("{body}", indented)
-    program = Program(["-c", script, *([str(folder)] if folder else [])], env)
+    program = Program(["-c", driven.script(body), *([str(folder)] if folder else [])], env)
     started.append(program)
     return program
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.helpers import driven
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,14 +68,7 @@ for letter in "hello":
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("HANDRAISE_")},
-        "HANDRAISE_CONFIG_DIR": str(tmp_path / "config"),
-        "HANDRAISE_DATA_DIR": str(tmp_path / "data"),
-        "HANDRAISE_CLAUDE": json.dumps([sys.executable, "-m", "fake_cli"]),
-        "PYTHONPATH": str(ROOT),
-        "QT_QPA_PLATFORM": "offscreen",
-    }
+    return driven.surroundings(tmp_path)
 
 
 def run(script: str, env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:

@@ -12,42 +12,27 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import driven
 from tests.helpers.window_systems import has_glib, missing, portal, session_bus, virtual_screen
 
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the portal is a thing of Linux")
 
-DRIVER = """
-import asyncio, os, sys
-from pathlib import Path
+CHOOSES = """
 from PySide6.QtWidgets import QFileDialog
-from desktop import application, loop, theme
+from desktop import theme
 
-class Driven(application.Application):
-    async def run(self, left):
-        loop.spawn(self.drive(), "the driver")
-        return await super().run(left)
-
-    async def until(self, condition):
-        while not condition():
-            await asyncio.sleep(0.02)
-
-    async def drive(self):
-        await asyncio.sleep(0)
-        window = self.window
-        await self.until(lambda: window.current is not None and window.current.phase == "running")
-        window.top_bar.choose_folder()
-        chosen = lambda: any(one.folder.name == "chosen" for one in self.conversations)
-        # A dialog of Qt's own has its widgets laid out; one that the portal shows has none.
-        drawn = lambda: any(one.layout() is not None for one in window.findChildren(QFileDialog))
-        await self.until(lambda: chosen() or drawn())
-        print("the portal" if chosen() else "Qt", "dark" if theme.is_dark() else "light", flush=True)
-        print("QT_QPA_PLATFORMTHEME" in os.environ or sys.argv[1:] != self.qt.arguments()[1:], flush=True)
-        window.close()
-
-application.Application = Driven
-sys.exit(application.main(Path(sys.argv.pop(1))))
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.top_bar.choose_folder()
+chosen = lambda: any(one.folder.name == "chosen" for one in self.conversations)
+# A dialog of Qt's own has its widgets laid out; one that the portal shows has none.
+drawn = lambda: any(one.layout() is not None for one in window.findChildren(QFileDialog))
+await self.until(lambda: chosen() or drawn())
+print("the portal" if chosen() else "Qt", "dark" if theme.is_dark() else "light", flush=True)
+# The folder is the program's own argument; nothing else may have come to it, or stayed.
+print("QT_QPA_PLATFORMTHEME" in os.environ or sys.argv[2:] != self.qt.arguments()[1:], flush=True)
+window.close()
 """
 
 
@@ -71,7 +56,7 @@ def play(tmp_path: Path, bus: str) -> list[str]:
             "DBUS_SESSION_BUS_ADDRESS": bus,
         }  # fmt: skip
         env.pop("QT_QPA_PLATFORMTHEME", None)
-        command = [sys.executable, "-c", DRIVER, str(tmp_path / "project")]
+        command = [sys.executable, "-c", driven.script(CHOOSES), str(tmp_path / "project")]
         done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
