@@ -50,7 +50,7 @@ def main(
         env: the environment.
         opened: the empty window, where it is on the screen already.
     """
-    if not has_display(env):
+    if opened is None and not has_display(env):
         print("There is no display to show the window on. Start it in a desktop session.", file=sys.stderr)
         return FAILED
     env = {name: value for name, value in env.items() if name not in OF_THIS_START}
