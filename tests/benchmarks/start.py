@@ -31,11 +31,10 @@ from typing import Any
 
 from tests.helpers.first_paint import FirstPaint
 from tests.helpers.window_systems import virtual_screen
-from tests.packaged.packages import ROOT
+from tests.packaged.packages import ROOT, freeze
 
 LIMIT = 1.5
 ROUNDS = 15
-BUILD_SECONDS = 600
 LEAVE_SECONDS = 20
 BARE = """\
 import sys
@@ -66,22 +65,11 @@ class Way:
     furnish: Callable[[Path], None]
 
 
-def frozen(source: Path, into: Path, *more: str) -> Path:
-    """Freezes a spec or a script; gives the folder with the program."""
-    folders = ["--distpath", str(into / "dist"), "--workpath", str(into / "work")]
-    command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *folders, *more, str(source)]
-    done = subprocess.run(command, cwd=into, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr[-4000:])
-    (folder,) = (into / "dist").iterdir()
-    return folder
-
-
 def bare_beside(app: Path, into: Path) -> Path:
     """The bare window, frozen and then made of the app's own files, as far as both have them."""
     script = into / "bare.py"
     script.write_text(BARE, encoding="utf-8")
-    folder = frozen(script, into, "--onedir", "--noupx", "--specpath", str(into))
+    folder = freeze(script, into, "--onedir", "--noupx", "--specpath", str(into))
     inside, of_app = folder / "_internal", app / "_internal"
     for path in [path for path in inside.rglob("*") if not path.is_dir() or path.is_symlink()]:
         place = path.relative_to(inside)
@@ -163,7 +151,7 @@ def programs(app: Path | None) -> Iterator[tuple[Path, Path]]:
         into = Path(folder)
         for name in ("app", "bare"):
             (into / name).mkdir()
-        app = app or frozen(ROOT / "build.spec", into / "app")
+        app = app or freeze(ROOT / "build.spec", into / "app")
         yield app / "handraise", bare_beside(app, into / "bare") / "bare"
 
 

@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.window_systems import virtual_screen
-from tests.packaged.packages import ROOT, Packages, missing, recorded_sizes
-
-BUILD_SECONDS = 600
+from tests.packaged.packages import BUILD_SECONDS, ROOT, Packages, freeze, missing, recorded_sizes
 
 
 @pytest.fixture(scope="session")
@@ -32,12 +30,7 @@ def frozen_app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if importlib.util.find_spec("PyInstaller") is None:
         missing("PyInstaller is not installed; pip install '.[package]' brings it.")
     folder = tmp_path_factory.mktemp("frozen")
-    folders = ["--distpath", str(folder / "dist"), "--workpath", str(folder / "work")]
-    command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *folders]
-    command.append(str(ROOT / "build.spec"))
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    program = folder / "dist" / "handraise" / "handraise"
+    program = freeze(ROOT / "build.spec", folder) / "handraise"
     assert program.is_file()
     return program
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import NoReturn
 from tests.helpers.required import skip_or_fail
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,17 @@ class Packages:
         with tarfile.open(self.archive) as archive:
             archive.extractall(into, filter="tar")
         return into / self.archive.name.removesuffix(".tar.xz")
+
+
+def freeze(source: Path, into: Path, *more: str) -> Path:
+    """Freezes a spec or a script below that folder; gives the folder with the program. Raises RuntimeError."""
+    folders = ["--distpath", str(into / "dist"), "--workpath", str(into / "work")]
+    command = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", *folders, *more, str(source)]
+    done = subprocess.run(command, cwd=into, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-4000:])
+    (folder,) = (into / "dist").iterdir()
+    return folder
 
 
 def missing(reason: str) -> NoReturn:
