@@ -2,11 +2,13 @@
 
 The job holds the CLI and everything that it starts. The last handle to it is ours, so Windows ends them all when this
 process is gone, however it went. The CLI is created suspended and joins the job before its first instruction, so
-that nothing escapes. There is no way to ask a program without a window to end, so the ladder has no such step.
+that nothing escapes; this process does not leave in between, for nobody would ever wake or end that CLI. There is no
+way to ask a program without a window to end, so the ladder has no such step.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import subprocess
@@ -29,7 +31,21 @@ _PROCESS_TERMINATE = 0x0001
 _EXIT_CODE = 1
 _POLL = 0.03
 
+_LAST_START = 10.0
+
 _starting = threading.Lock()
+"""Held from the creation of a CLI until it runs in its job."""
+
+
+def end_starts() -> None:
+    """Wait until no CLI is half started, and let none begin after that: this process ends.
+
+    The wait is `_LAST_START` seconds at most, since a program on a dead network drive can take minutes to start.
+    """
+    _starting.acquire(timeout=_LAST_START)
+
+
+atexit.register(end_starts)
 
 _PROGRAMS = (".exe", ".com", ".cmd", ".bat")
 """What a name without a suffix may stand for. The batch files are there to be refused by their name."""
@@ -159,7 +175,7 @@ class WindowsChild:
                     bufsize=0,
                     creationflags=CREATE_NO_WINDOW | CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP,
                 )
-            self._join_job_and_run()
+                self._join_job_and_run()
         except BaseException:
             self._job.close()
             raise

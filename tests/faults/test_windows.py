@@ -37,6 +37,23 @@ cli.stdout.read(100)
 print(cli.pid, flush=True)
 sys.stdin.read()
 """
+LEAVES_WHILE_IT_STARTS_ONE = f"""
+import os, sys, threading, time
+from pathlib import Path
+from protocol.process import CliProcess, windows
+
+join = windows.Job.add
+
+def join_late(job, pid):
+    print(pid, flush=True)
+    time.sleep(1.0)
+    join(job, pid)
+
+windows.Job.add = join_late
+argv = [sys.executable, "-I", "-S", "-c", {SLEEPS!r}]
+threading.Thread(target=CliProcess.start, args=(argv, Path.cwd(), os.environ), daemon=True).start()
+sys.stdin.readline()
+"""
 NPM_SHIM = '@ECHO off\r\n"%dp0%\\node_modules\\claude-code\\bin\\claude.exe"   %*\r\n'
 
 
@@ -98,6 +115,21 @@ def test_a_tree_ends_with_its_host_however_that_ends(host: subprocess.Popen[str]
     tree = tree_of(int(host.stdout.readline()), 3)
     host.kill()
     assert all_gone(tree)
+
+
+def test_a_program_that_leaves_while_it_starts_a_cli_leaves_none_behind() -> None:
+    """Else it would be there for ever: created, and never told to run."""
+    argv = [sys.executable, "-c", LEAVES_WHILE_IT_STARTS_ONE]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, cwd=ROOT, text=True) as process:
+        assert process.stdout is not None
+        cli = psutil.Process(int(process.stdout.readline()))
+        process.communicate("leave\n", timeout=20.0)
+    gone = all_gone([cli])
+    if not gone:
+        cli.kill()
+    assert gone
+    assert process.returncode == 0
 
 
 def test_it_has_no_console(start_child: StartChild) -> None:

@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -213,6 +215,33 @@ def test_one_that_cannot_join_the_job_does_not_run(start: Start, windows_stub: W
         start(SLEEPS)
     assert windows_stub.started[0].poll() is not None
     assert windows_stub.jobs.jobs[0].closed
+
+
+def test_a_program_does_not_leave_while_it_starts_one(
+    start: Start, windows_stub: Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "_starting", threading.Lock())
+    join = windows_stub.jobs.AssignProcessToJobObject
+    joining, go_on = threading.Event(), threading.Event()
+
+    def join_late(job: FakeHandle, process: FakeHandle) -> None:
+        joining.set()
+        assert go_on.wait(20.0)
+        join(job, process)
+
+    monkeypatch.setattr(windows_stub.jobs, "AssignProcessToJobObject", join_late)
+    with ThreadPoolExecutor(2) as threads:
+        starting = threads.submit(start, SLEEPS)
+        assert joining.wait(20.0)
+        leaving = threads.submit(windows.end_starts)
+        assert not wait([leaving], 0.2).done
+        assert psutil.Process(windows_stub.started[0].pid).status() == psutil.STATUS_STOPPED
+        go_on.set()
+        leaving.result(20.0)
+        (job,) = windows_stub.jobs.jobs
+        assert [process.status() for process in running(job)] != [psutil.STATUS_STOPPED]
+        starting.result(20.0).close(deadlines=QUICK)
+    assert windows._starting.locked(), "another CLI could begin"
 
 
 @pytest.mark.parametrize("name", ["claude.cmd", "claude.CMD", "claude.bat"])
