@@ -93,6 +93,20 @@ def run(program: Path, *arguments: str, last: str = "", **more: str) -> int:
     return subprocess.run(line, timeout=SECONDS, check=False, env=world(**more)).returncode
 
 
+def programs_of(folder: Path) -> list[list[str]]:
+    """The command lines of all that runs from there."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = process.cmdline()
+        except (psutil.Error, OSError):
+            # WORKAROUND: under Wine 8 psutil raises a bare OSError for the system's own processes.
+            continue
+        if words and words[0].startswith(str(folder)):
+            found.append(words)
+    return found
+
+
 def wait_until(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
@@ -223,8 +237,9 @@ def test_an_upgrade_closes_the_running_older_version_and_keeps_what_was_chosen(t
         wait_until(lambda: log.exists() and "the window is there" in log.read_text("utf-8"), "the window is there")
         started = psutil.Process(running.pid).children(recursive=True)
 
-        assert run(SETUP, "/S") == 0
+        code = run(SETUP, "/S")
 
+        assert code == 0, f"{log.read_text('utf-8')}\n{programs_of(folder)}"
         assert running.wait(30) == 0
         assert [process for process in started if process.is_running()] == []
     finally:
