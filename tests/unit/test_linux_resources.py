@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from PySide6.QtGui import QImage
 
 from desktop import __version__
 from desktop.translations import LANGUAGES
@@ -88,22 +89,46 @@ def test_the_icon_of_windows_has_every_size_that_explorer_shows() -> None:
     assert {16, 20, 24, 32, 40, 48, 64, 256} <= widths
 
 
-def test_the_icon_of_macos_is_complete() -> None:
+def icns_parts() -> dict[str, bytes]:
+    """What macOS reads of its icon: each picture by its four letters."""
     data = (ICONS / "handraise.icns").read_bytes()
-    assert data[:4] == b"icns"
-    assert struct.unpack(">I", data[4:8]) == (len(data),)
-    widths, at = {}, 8
+    assert struct.unpack(">4sI", data[:8]) == (b"icns", len(data))
+    parts, at = {}, 8
     while at < len(data):
-        kind, length = data[at : at + 4].decode("ascii"), struct.unpack(">I", data[at + 4 : at + 8])[0]
-        picture = data[at + 8 : at + length]
-        if picture[:4] == b"\x89PNG":
-            widths[kind] = struct.unpack(">II", picture[16:24])
+        kind, length = struct.unpack(">4sI", data[at : at + 8])
+        parts[kind.decode("ascii")] = data[at + 8 : at + length]
         at += length
+    return parts
+
+
+def test_the_icon_of_macos_is_complete() -> None:
     sizes = {
         "ic11": 32, "ic12": 64, "ic07": 128, "ic13": 256, "ic08": 256, "ic14": 512, "ic09": 512, "ic10": 1024,
     }  # fmt: skip
-    # 16@2x, 32@2x, 128, 128@2x, 256, 256@2x, 512, 512@2x; for old screens macOS halves the first two.
-    assert widths == {kind: (size, size) for kind, size in sizes.items()}
+    # 16@2x, 32@2x, 128, 128@2x, 256, 256@2x, 512, 512@2x
+    parts = icns_parts()
+    assert {kind: (parts[kind][:4], struct.unpack(">II", parts[kind][16:24])) for kind in sizes} == {
+        kind: (b"\x89PNG", (size, size)) for kind, size in sizes.items()
+    }
+    assert set(parts) == {*sizes, "ic04", "ic05"}
+
+
+@pytest.mark.parametrize(("kind", "size"), [("ic04", 16), ("ic05", 32)])
+def test_the_icon_of_macos_has_the_pictures_of_old_screens_as_iconutil_writes_them(kind: str, size: int) -> None:
+    data = icns_parts()[kind]
+    assert data[:4] == b"ARGB"
+    unpacked, at = b"", 4
+    while at < len(data):
+        lead = data[at]
+        if lead < 128:
+            unpacked += data[at + 1 : at + lead + 2]
+            at += lead + 2
+        else:
+            unpacked += data[at + 1 : at + 2] * (lead - 125)
+            at += 2
+    drawn = QImage(str(ICONS / f"handraise-{size}.png")).convertToFormat(QImage.Format.Format_RGBA8888)
+    red, green, blue, alpha = (bytes(drawn.constBits())[channel::4] for channel in range(4))
+    assert unpacked == alpha + red + green + blue
 
 
 def test_the_pictures_are_drawn_from_one_file_by_a_script_that_names_their_sizes() -> None:
