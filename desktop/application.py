@@ -7,10 +7,11 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtCore import QCoreApplication, QObject, QThread, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QIcon
 
 from desktop import __version__, logs, loop, theme, translations, windows_shell
@@ -87,6 +88,7 @@ def _main(
     try:
         application = Application(folder, env, instance, hooks, demo, opened.window if opened is not None else None)
         application.smoke_test = smoke_test
+        qInstallMessageHandler(partial(_on_qt_message, keep_typed=application.keep_typed))
         code = loop.run(application.run(left), application.qt, on_stopped=application.end_without_screen)
         return FAILED if application.lost_screen else code
     finally:
@@ -109,7 +111,9 @@ def _hand_over(instance: SingleInstance, folder: Path | None) -> int:
     return FAILED
 
 
-def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
+def _on_qt_message(
+    kind: QtMsgType, context: object, message: str, keep_typed: Callable[[], None] = lambda: None
+) -> None:
     levels = {
         QtMsgType.QtDebugMsg: logging.DEBUG,
         QtMsgType.QtInfoMsg: logging.INFO,
@@ -122,6 +126,7 @@ def _on_qt_message(kind: QtMsgType, context: object, message: str) -> None:
     elif message.startswith("The Wayland connection broke"):
         # Here, too, and at once: Qt calls exit() for Wayland, where for X it only stops its loop.
         _tell_of_lost_screen()
+        keep_typed()
 
 
 def _tell_of_lost_screen() -> None:
@@ -196,6 +201,11 @@ class Application(QObject):
         self.lost_screen = True
         _tell_of_lost_screen()
         self._stop.set()
+
+    def keep_typed(self) -> None:
+        """What was typed is kept at once: Qt ends the process without another word."""
+        if QThread.currentThread() is self.thread():
+            self.window.keep_typed()
 
     async def _test_itself(self, prompt: str) -> int:
         from desktop import smoke

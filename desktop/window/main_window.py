@@ -428,6 +428,15 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
         self.closing.emit()
 
+    def keep_typed(self) -> None:
+        """Write what is typed, anywhere in it, at once."""
+        if not self._is_furnished:
+            return
+        for page in self._pages.values():
+            page.note_typed()
+        for opened in self.conversations:
+            opened.texts.save()
+
     def show_first_message(self, text: str) -> None:
         """Put a text into the shown composer, for the person to send."""
         if self.page is not None:

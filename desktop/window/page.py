@@ -54,7 +54,7 @@ class ConversationPage(QWidget):
         self.composer = Composer(self)
         self._typed_timer = QTimer(self)
         self._typed_timer.setInterval(TYPED_MS)
-        self._typed_timer.timeout.connect(self._note_typed)
+        self._typed_timer.timeout.connect(self.note_typed)
         self._lay_out()
         self.composer.set_content(opened.draft, opened.texts.images)
         self._connect()
@@ -210,7 +210,8 @@ class ConversationPage(QWidget):
             self.opened.texts.recover(typed)
             self._refresh_slot()
 
-    def _note_typed(self) -> None:
+    def note_typed(self) -> None:
+        """Tell the conversation what stands in its open requests now."""
         for request_id, text in self.slot.all_typed().items():
             self.opened.texts.note_typed(request_id, text)
 
@@ -257,4 +258,4 @@ class ConversationPage(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._note_typed()
+        self.note_typed()
