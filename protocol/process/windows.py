@@ -1,9 +1,9 @@
 """The Windows half of starting and ending a CLI: a Job Object, and no console window.
 
-The job holds the CLI and everything that it starts. The last handle to it is ours, so Windows ends them all when this
-process is gone, however it went. The CLI is created suspended and joins the job before its first instruction, so
-that nothing escapes; this process does not leave in between, for nobody would ever wake or end that CLI. There is no
-way to ask a program without a window to end, so the ladder has no such step.
+The job holds the CLI and everything that it starts, unless that is the user's own. The last handle to it is ours, so
+Windows ends them all when this process is gone, however it went. The CLI is created suspended and joins the job before
+its first instruction, so that nothing escapes; this process does not leave in between, for nobody would ever wake or
+end that CLI. There is no way to ask a program without a window to end, so the ladder has no such step.
 """
 
 from __future__ import annotations
@@ -82,21 +82,26 @@ def explain(error: OSError, number: int, program: str) -> StartError:
 
 
 class Job:
-    """A Job Object; `kill_on_close` ends its processes with the last handle."""
+    """A Job Object, which ends its processes with its last handle.
 
-    def __init__(self, *, kill_on_close: bool) -> None:
+    With `only_first`, what a process of the job starts is no part of it.
+    """
+
+    def __init__(self, *, only_first: bool) -> None:
         import win32job
 
         with _os_errors():
             self._handle: Any = win32job.CreateJobObject(None, "")
-            if kill_on_close:
-                kind = win32job.JobObjectExtendedLimitInformation
-                limits = win32job.QueryInformationJobObject(self._handle, kind)
-                limits["BasicLimitInformation"]["LimitFlags"] |= win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-                win32job.SetInformationJobObject(self._handle, kind, limits)
+            kind = win32job.JobObjectExtendedLimitInformation
+            limits = win32job.QueryInformationJobObject(self._handle, kind)
+            flags = win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+            if only_first:
+                flags |= win32job.JOB_OBJECT_LIMIT_SILENT_BREAKAWAY_OK
+            limits["BasicLimitInformation"]["LimitFlags"] |= flags
+            win32job.SetInformationJobObject(self._handle, kind, limits)
 
     def add(self, pid: int) -> None:
-        """Put a process into the job, with all that it will start."""
+        """Put a process into the job."""
         import win32api
         import win32job
 
@@ -161,7 +166,7 @@ class WindowsChild:
             # cmd.exe would read the arguments as a command line: newlines cut them, & and | run other programs.
             raise ValueError("batch files are not run")
         self._whole_job = detached_too
-        self._job = Job(kill_on_close=detached_too)
+        self._job = Job(only_first=not detached_too)
         self._released = False
         try:
             with _starting, _without_bundle_libraries():

@@ -32,7 +32,8 @@ HOST = f"""
 import os, sys
 from pathlib import Path
 from protocol.process import CliProcess
-cli = CliProcess.start([sys.executable, "-I", "-S", "-c", {STARTS_TWO!r}], Path.cwd(), os.environ)
+argv = [sys.executable, "-I", "-S", "-c", {STARTS_TWO!r}]
+cli = CliProcess.start(argv, Path.cwd(), os.environ, detached_too="helper" not in sys.argv)
 cli.stdout.read(100)
 print(cli.pid, flush=True)
 sys.stdin.read()
@@ -70,10 +71,10 @@ def all_gone(processes: list[psutil.Process], seconds: float = 10.0) -> bool:
     return not psutil.wait_procs(processes, timeout=seconds)[1]
 
 
-@pytest.fixture
-def host() -> Iterator[subprocess.Popen[str]]:
+@pytest.fixture(params=[[]])
+def host(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
     """A program that has started a CLI and says its process id."""
-    argv = [sys.executable, "-c", HOST]
+    argv = [sys.executable, "-c", HOST, *request.param]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, cwd=ROOT, text=True) as process:
         yield process
@@ -115,6 +116,21 @@ def test_a_tree_ends_with_its_host_however_that_ends(host: subprocess.Popen[str]
     tree = tree_of(int(host.stdout.readline()), 3)
     host.kill()
     assert all_gone(tree)
+
+
+@pytest.mark.parametrize("host", [["helper"]], indirect=True)
+def test_of_a_helper_command_only_what_it_started_outlives_the_host(host: subprocess.Popen[str]) -> None:
+    """Such as a login: the browser that it has opened is the user's own."""
+    assert host.stdout is not None
+    helper, *own = tree_of(int(host.stdout.readline()), 3)
+    host.kill()
+    assert all_gone([helper])
+    assert len(own) == 2
+    try:
+        assert [process for process in own if not process.is_running()] == []
+    finally:
+        for process in own:
+            process.kill()
 
 
 def test_a_program_that_leaves_while_it_starts_a_cli_leaves_none_behind() -> None:
