@@ -17,6 +17,7 @@ from typing import Literal, TextIO
 
 from desktop import logs
 from desktop.demo import ROOT, stand_in
+from desktop.hangup import is_unwanted
 from desktop.paths import TOKEN_NAME, config_dir, data_dir, log_file
 from desktop.settings_file import read_settings, with_git_bash
 from protocol.chat_completions.backend import Backend
@@ -119,11 +120,11 @@ def _model_of(argv: tuple[str, ...]) -> str:
 
 
 def _on_signals(stop: Callable[[], None]) -> None:
-    """Let SIGTERM and Ctrl+C end it in an orderly way."""
+    """Let SIGTERM, Ctrl+C and the end of its terminal end it in an orderly way."""
     loop = asyncio.get_running_loop()
-    for name in ("SIGTERM", "SIGINT", "SIGBREAK"):
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK"):
         number = getattr(signal, name, None)
-        if number is None:
+        if number is None or is_unwanted(number):
             continue
         try:
             loop.add_signal_handler(number, stop)

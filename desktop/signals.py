@@ -11,6 +11,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QSocketNotifier
 
+from desktop.hangup import is_unwanted
+
 _HARD_EXIT = 130
 
 
@@ -31,7 +33,7 @@ class SignalWatcher(QObject):
         self._wakeup_before = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
             number = getattr(signal, name, None)
-            if number is not None:
+            if number is not None and not is_unwanted(number):
                 self._before[number] = signal.signal(number, self._handle)
         self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_ready)

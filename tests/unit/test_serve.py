@@ -206,7 +206,7 @@ def test_the_model_is_called_as_its_program_or_as_told(place: Place) -> None:
 
 
 @pytest.mark.skipif(not POSIX, reason="Windows has no such signals")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP] if POSIX else [])
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_signal_ends_it_in_seconds_with_answers_open(place: Place, number: int, stream: bool) -> None:
     with place.serving(harms=("slow=60",)) as served:
