@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Generator, Iterator
@@ -24,6 +25,11 @@ from tests.helpers.pictures import save_pictures, visible_windows
 
 # Before anything imports Qt. A real screen: QT_QPA_PLATFORM=xcb pytest …
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell without job control has started this in the background; the programs under test are to hear Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "logs(*patterns): announces log lines at WARNING or above")
