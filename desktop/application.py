@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, QThread, QtMsgType, Signal, qInstallMessageHandler
+from PySide6.QtCore import QObject, QThread, QtMsgType, Signal, qInstallMessageHandler
 from PySide6.QtGui import QIcon
 
 from desktop import __version__, logs, loop, theme, translations, windows_shell
@@ -35,6 +35,9 @@ OF_THIS_START = (TOKEN, "DESKTOP_STARTUP_ID")
 """A desktop gives these to one window; no program that is started from it may have them."""
 FIRST_PAINT_SECONDS = 0.02
 CLOSE_SECONDS = 15.0
+TURN_SECONDS = CLOSE_SECONDS + 5.0
+"""How long a start waits for a window that is closing."""
+TURN_PAUSE = 0.2
 """How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
 
 
@@ -77,8 +80,8 @@ def _main(
     except OSError as error:
         print(f"The settings folder {config_dir(env)} cannot be used: {error.strerror or error}.", file=sys.stderr)
         return FAILED
-    if opened is None and not instance.claim():
-        return _hand_over(instance, folder)
+    if opened is None and (code := _hand_over(instance, folder)) is not None:
+        return code
     logs.set_up(env)
     hooks = CrashHooks(data_dir(env) / "crash.log")
     left = hooks.install()
@@ -98,17 +101,25 @@ def _main(
         logs.close()
 
 
-def _hand_over(instance: SingleInstance, folder: Path | None) -> int:
-    """Another window of this config folder is open: let it do what is wanted."""
-    core = QCoreApplication.instance() or QCoreApplication(sys.argv[:1])
-    del core
-    pid = instance.other_pid()
-    windows_shell.allow_foreground(pid)
-    if instance.tell(Wish(str(folder) if folder is not None else "", os.environ.get(TOKEN, ""))):
-        return FINE
-    which = f" (process {pid})" if pid else ""
-    print(f"Handraise runs already{which} but does not answer. End it, then start again.", file=sys.stderr)
-    return FAILED
+def _hand_over(instance: SingleInstance, folder: Path | None) -> int | None:
+    """Let another window of this config folder do what is wanted. None when there is none, and this one's turn is now.
+
+    One that is closing hears nothing any more; one that has just begun hears nothing yet. No application object is
+    needed for this, and one of `QCoreApplication` could not be followed by the window's.
+    """
+    deadline = time.monotonic() + TURN_SECONDS
+    while not instance.claim():
+        windows_shell.allow_foreground(instance.other_pid())
+        answer = instance.tell(Wish(str(folder) if folder is not None else "", os.environ.get(TOKEN, "")))
+        if answer == "done":
+            return FINE
+        if answer == "silent" or time.monotonic() > deadline:
+            pid = instance.other_pid()
+            which = f" (process {pid})" if pid else ""
+            print(f"Handraise runs already{which} but does not answer. End it, then start again.", file=sys.stderr)
+            return FAILED
+        time.sleep(TURN_PAUSE)
+    return None
 
 
 def _on_qt_message(
@@ -165,7 +176,13 @@ class Application(QObject):
         self.settings = SettingsStore(settings_path(env))
         self._apply(self.settings.settings)
         self.window = window or MainWindow(window_memory(env))
-        self.window.closing.connect(self._stop.set)
+        self.window.closing.connect(self._end)
+        if isinstance(self.qt, QtApplication):
+            self.qt.quit_wanted.connect(self._end)
+        if self.window.was_closed or (isinstance(self.qt, QtApplication) and self.qt.is_quit_wanted):
+            self._end()  # in the window's first moment, when nobody listened
+        # The end of the session may leave no time for more than this.
+        self.qt.commitDataRequest.connect(self._on_session_ends)
         self.settings.subscribe(self._apply)
         self.qt.styleHints().colorSchemeChanged.connect(lambda: self._apply(self.settings.settings))
 
@@ -175,7 +192,7 @@ class Application(QObject):
         started = time.perf_counter()
         loop.set_reporter(self._hooks.caught)
         self._hooks.listen(self.report.emit)
-        signals = SignalWatcher(lambda number: self._stop.set())
+        signals = SignalWatcher(lambda number: self._end())
         self._build()
         # At once: what fails while the window comes up is told, too.
         self.report.connect(self._on_report)
@@ -200,12 +217,21 @@ class Application(QObject):
         """Qt stopped its loop: its window system is gone. What was typed is kept, and the CLIs are ended in order."""
         self.lost_screen = True
         _tell_of_lost_screen()
-        self._stop.set()
+        self._end()
+
+    def _on_session_ends(self) -> None:
+        self.keep_typed()
+        self._hooks.forget()
 
     def keep_typed(self) -> None:
-        """What was typed is kept at once: Qt ends the process without another word."""
+        """What was typed is kept at once: the process may be ended without another word."""
         if QThread.currentThread() is self.thread():
             self.window.keep_typed()
+
+    def _end(self) -> None:
+        """`run` ends now. A later start that wants something waits for its turn instead of being heard by nobody."""
+        self._stop.set()
+        self._instance.stop_listening()
 
     async def _test_itself(self, prompt: str) -> int:
         from desktop import smoke
@@ -271,6 +297,9 @@ class Application(QObject):
 
     def _on_wish(self, wish: Wish) -> None:
         """A second start: it wants the window in front, and maybe a folder in it."""
+        if self._stop.is_set():
+            log.info("What is to be opened comes too late: this window is closing")
+            return
         if wish.token and self.qt.platformName().startswith("wayland"):
             os.environ[TOKEN] = wish.token  # where Qt looks for it, and takes it away again
         self.window.come_to_front()
@@ -291,6 +320,7 @@ class Application(QObject):
 
     async def _close(self) -> None:
         """The window goes at once, the CLIs by their ladder, within a deadline."""
+        self._end()
         for widget in self.qt.topLevelWidgets():
             widget.hide()
         self.notifier.close()

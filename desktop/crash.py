@@ -55,16 +55,24 @@ class CrashHooks:
         threading.excepthook = self._on_thread_exception
         return left
 
+    def forget(self) -> None:
+        """Empty the log, since this run is well until now.
+
+        On Windows the interpreter also writes down faults that Qt and COM handle themselves.
+        """
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.seek(0)
+                self._file.truncate()
+
     def remove(self) -> None:
         """Take the hooks away; the log of a run that ended well is empty."""
         if self._before is not None:
             sys.excepthook, threading.excepthook = self._before  # type: ignore[assignment]
             self._before = None
         faulthandler.disable()
+        self.forget()
         if self._file is not None:
-            # On Windows the interpreter also writes down faults that Qt and COM handle themselves.
-            with contextlib.suppress(OSError):
-                self._file.truncate(0)
             self._file.close()
             self._file = None
 

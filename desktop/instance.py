@@ -8,7 +8,7 @@ import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QLockFile, QObject, Signal
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 log = logging.getLogger("handraise.instance")
+
+Answer = Literal["done", "silent", "absent"]
+"""`silent`: it is there and does not answer. `absent`: it does not listen, or does not any more."""
 
 ANSWER_MS = 4000
 MOST_BYTES = 65536
@@ -49,6 +52,12 @@ class Wish:
             return None
         folder, token = value.get("folder", ""), value.get("token", "")
         return cls(folder, token) if isinstance(folder, str) and isinstance(token, str) else None
+
+
+def _why_not(socket: QLocalSocket) -> Answer:
+    from PySide6.QtNetwork import QLocalSocket
+
+    return "silent" if socket.state() == QLocalSocket.LocalSocketState.ConnectedState else "absent"
 
 
 def server_name(config: Path) -> str:
@@ -126,29 +135,33 @@ class SingleInstance(QObject):
             log.warning("Later starts cannot be heard: %s", server.errorString())
         self._server = server
 
-    def tell(self, wish: Wish) -> bool:
-        """Hand a wish to the one; False when it does not answer. Blocks for some seconds at most."""
+    def tell(self, wish: Wish) -> Answer:
+        """Hand a wish to the one. Blocks for some seconds at most."""
         from PySide6.QtNetwork import QLocalSocket
 
         socket = QLocalSocket()
         socket.connectToServer(server_name(self._config))
         if not socket.waitForConnected(ANSWER_MS):
-            return False
+            return "absent"
         socket.write(wish.encode())
         if not socket.waitForBytesWritten(ANSWER_MS):
-            return False
+            return _why_not(socket)
         while bytes(socket.peek(len(_DONE)).data()) != _DONE:
             if not socket.waitForReadyRead(ANSWER_MS):
-                return False
-        return True
+                return _why_not(socket)
+        return "done"
 
-    def release(self) -> None:
-        """Give the right up."""
+    def stop_listening(self) -> None:
+        """Hear nothing any more, and be the one until the end."""
         if self._server is not None:
             self._server.close()
             self._server = None
         for socket in list(self._readers):
             self._forget(socket)
+
+    def release(self) -> None:
+        """Give the right up."""
+        self.stop_listening()
         for lock in filter(None, (self._data_lock, self._lock)):
             lock.unlock()
 

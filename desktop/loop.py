@@ -120,6 +120,13 @@ async def finished(dialog: QDialog) -> int:
         dialog.finished.disconnect(on_finished)
 
 
+class _Loop(qasync.QEventLoop):  # type: ignore[misc]
+    # WORKAROUND: qasync's own handles Qt's events once more after the loop, and then no loop is the running one: a task
+    # that goes on in that moment, such as when Qt has stopped the loop of a lost screen, fails with "no running event
+    # loop".
+    run_until_complete = asyncio.BaseEventLoop.run_until_complete
+
+
 def make_loop(application: QCoreApplication | None = None) -> asyncio.AbstractEventLoop:
     """A qasync loop on the application, with the handler for exceptions that asyncio itself catches.
 
@@ -127,7 +134,7 @@ def make_loop(application: QCoreApplication | None = None) -> asyncio.AbstractEv
         application: the QApplication; the existing one when left out.
     """
     application = application or QApplication.instance()
-    loop: asyncio.AbstractEventLoop = qasync.QEventLoop(application, already_running=False)
+    loop: asyncio.AbstractEventLoop = _Loop(application, already_running=False)
     loop.set_exception_handler(_on_loop_exception)
     return loop
 
@@ -147,7 +154,7 @@ def _until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], on_stopp
         try:
             return loop.run_until_complete(task)
         except RuntimeError:
-            # qasync's "Event loop stopped before Future completed", or what the task itself has raised.
+            # asyncio's "Event loop stopped before Future completed", or what the task itself has raised.
             if task.done() or on_stopped is None or (deadline is not None and time.monotonic() > deadline):
                 raise
         if deadline is None:

@@ -1,4 +1,4 @@
-"""Qt's application object, which macOS tells which folders are to be opened."""
+"""Qt's application object, which the system tells which folders are to be opened, and that it is time to end."""
 
 from __future__ import annotations
 
@@ -22,14 +22,20 @@ class QtApplication(QApplication):
 
     They come as events, never as arguments; the first of them as soon as the loop runs, before there is a window.
 
+    Attributes:
+        is_quit_wanted: the system told this program to end: its Dock menu, a logout, the end of Windows.
+
     Signals:
         folder_wanted(path): `str`; emitted once `early_folders` was called.
+        quit_wanted(): the same as the attribute.
     """
 
     folder_wanted = Signal(str)
+    quit_wanted = Signal()
 
     def __init__(self, arguments: Sequence[str]) -> None:
         super().__init__(list(arguments))
+        self.is_quit_wanted = False
         self._early: list[str] | None = []
 
     def early_folders(self) -> list[str]:
@@ -38,6 +44,12 @@ class QtApplication(QApplication):
         return early or []
 
     def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Quit:
+            # Qt would stop the loop in the middle of the ending; `Application.run` stops it after that.
+            event.ignore()
+            self.is_quit_wanted = True
+            self.quit_wanted.emit()
+            return True
         if not isinstance(event, QFileOpenEvent):
             return super().event(event)
         path = event.file()

@@ -81,6 +81,7 @@ class OpenConversation(QObject):
         self.typed_in_dialog: Callable[[str], str] | None = None
         self._answers = Answers()
         self._kept_title = kept.title
+        self._is_closed = False
         self._clock = clock
         self._settings = settings
         self.runner = Runner(
@@ -247,6 +248,8 @@ class OpenConversation(QObject):
         loop.spawn(self._start(), "starting Claude")
 
     async def _start(self) -> None:
+        if self._is_closed:  # such as by a restart or a move that was under way
+            return
         self.clear_notices("start", "silence")
         if await self.runner.start():
             self.clear_notices("start")
@@ -286,7 +289,8 @@ class OpenConversation(QObject):
         await self._restart()
 
     async def close(self) -> None:
-        """End the CLI in an orderly way; what was typed stays on the disk."""
+        """End the CLI in an orderly way, and for good; what was typed stays on the disk."""
+        self._is_closed = True
         self.texts.save()
         await self.runner.close()
         self.texts.save()

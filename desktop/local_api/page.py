@@ -46,7 +46,7 @@ class LocalApiPage(QWidget):
         self.notices = NoticeBar(self)
         self.recovered = RecoveredBar(self, composer=False)
         self._typed_timer = QTimer(self, interval=TYPED_MS)
-        self._typed_timer.timeout.connect(self._note_typed)
+        self._typed_timer.timeout.connect(self.note_typed)
         self._clock = QTimer(self, interval=CLOCK_MS)
         self._clock.timeout.connect(self._tick)
         self._lay_out()
@@ -188,7 +188,8 @@ class LocalApiPage(QWidget):
             self.api.texts.recover(typed)
             self._refresh_slot()
 
-    def _note_typed(self) -> None:
+    def note_typed(self) -> None:
+        """Tell the local API what stands in the questions now."""
         for key, text in self.slot.all_typed().items():
             self.api.texts.note_typed(key, text)
 
@@ -246,7 +247,7 @@ class LocalApiPage(QWidget):
         super().hideEvent(event)
         self._clock.stop()
         self.access.reveal(False)
-        self._note_typed()
+        self.note_typed()
 
 
 def _centred(content: QWidget) -> QWidget:

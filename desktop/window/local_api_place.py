@@ -58,6 +58,13 @@ class LocalApiPlace(QObject):
         """The questions that wait, the longest waiting first; None stands for the conversation that they have not."""
         return [(None, key) for key in self._api.asker.pending] if self._api is not None else []
 
+    def keep_typed(self) -> None:
+        """Write what is typed for a question at once."""
+        if self._page is not None:
+            self._page.note_typed()
+        if self._api is not None:
+            self._api.texts.save()
+
     def kinds(self) -> set[str]:
         """What waits: questions, permissions, …"""
         return {pending.kind for pending in self._api.asker.pending.values()} if self._api is not None else set()

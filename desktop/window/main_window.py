@@ -66,6 +66,7 @@ class MainWindow(QMainWindow):
         self.memory = geometry
         self._pages: dict[str, ConversationPage] = {}
         self._narrow = False
+        self.was_closed = False
         self._is_furnished = False
         self._early_keys: list[QKeyEvent] = []
         self.setMinimumSize(theme.px(400), theme.px(360))
@@ -426,6 +427,7 @@ class MainWindow(QMainWindow):
         self.memory.setValue("window/geometry", self.saveGeometry())
         self.memory.sync()
         super().closeEvent(event)
+        self.was_closed = True
         self.closing.emit()
 
     def keep_typed(self) -> None:
@@ -436,6 +438,7 @@ class MainWindow(QMainWindow):
             page.note_typed()
         for opened in self.conversations:
             opened.texts.save()
+        self.local_api.keep_typed()
 
     def show_first_message(self, text: str) -> None:
         """Put a text into the shown composer, for the person to send."""

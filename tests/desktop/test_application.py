@@ -216,6 +216,84 @@ def test_a_cli_that_will_not_go_delays_the_end_by_the_ladder_only(
     assert all_gone(below, 5)
 
 
+TYPED = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.page.composer.editor.set_text("half a sentence")
+print("typed", flush=True)
+"""
+
+
+LATELY = f"""
+await self.until(lambda: window.current is not None)
+window.current.texts._timer.setInterval(3_600_000)
+{TYPED}"""
+"""As if the screen had gone before the words were written to the disk."""
+
+
+QUIT = """
+from PySide6.QtCore import QCoreApplication
+
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.page.composer.editor.set_text("half a sentence")
+QCoreApplication.quit()
+"""
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_system_that_wants_it_to_end_ends_it_in_order(
+    again: bool, started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    """The Dock's menu, a logout, the end of Windows; also while it is ending."""
+    body = QUIT
+    if again:
+        env["FAKE_CLI_HARM"] = "hang-at-eof"
+        body += "await self.until(lambda: not window.isVisible())\nQCoreApplication.quit()\n"
+    program = drive(started, env, tmp_path / "project", body)
+    below = program.wait_for_cli()
+    assert program.ended() == (0, "", "")
+    assert all_gone(below, 5)
+    assert [draft.text for draft in DraftStore(tmp_path / "data" / "drafts").load()] == ["half a sentence"]
+
+
+def test_what_was_typed_is_on_the_disk_before_a_session_ends(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    """Windows kills the program right after that word of Qt's."""
+    body = (
+        LATELY
+        + """
+assert self.qt.receivers("2commitDataRequest(QSessionManager&)") > 0
+self._on_session_ends()
+os.kill(os.getpid(), signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+"""
+    )
+    program = drive(started, env, tmp_path / "project", body)
+    below = program.wait_for_cli()
+    program.ended()
+    assert all_gone(below, 5)
+    assert [draft.text for draft in DraftStore(tmp_path / "data" / "drafts").load()] == ["half a sentence"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no hangup")
+def test_a_hangup_ends_it_unless_whoever_started_it_wants_that_ignored(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    words = [sys.executable, "-m", "desktop", str(tmp_path / "project")]
+    nohup = f"import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv({sys.executable!r}, {words!r})"
+    deaf = Program(["-c", nohup], env)
+    started.append(deaf)
+    deaf.wait_for_cli()
+    deaf.process.send_signal(signal.SIGHUP)
+    time.sleep(1.0)
+    assert deaf.process.poll() is None
+    deaf.process.send_signal(signal.SIGTERM)
+    assert deaf.ended() == (0, "", "")
+    hearing = start(started, env, str(tmp_path / "project"))
+    hearing.wait_for_cli()
+    hearing.process.send_signal(signal.SIGHUP)
+    assert hearing.ended() == (0, "", "")
+
+
 # One window a config folder
 
 
@@ -235,6 +313,50 @@ window.close()
     second = start(started, env, str(other))
     assert second.ended() == (0, "", "")
     assert first.ended() == (0, "it is here\n", "")
+
+
+def test_a_second_start_while_the_first_window_is_closing_waits_for_its_turn(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    closing = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+window.close()
+await self.until(lambda: not window.isVisible())
+print("it closes", flush=True)
+"""
+    first = drive(started, {**env, "FAKE_CLI_HARM": "hang-at-eof,ignore-sigterm"}, tmp_path / "project", closing)
+    below = first.wait_for_cli()
+    assert first.process.stdout is not None
+    assert first.process.stdout.readline() == "it closes\n"
+    body = """
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+print(window.isVisible(), [one.folder.name for one in self.conversations], flush=True)
+window.close()
+"""
+    second = drive(started, env, other, body)
+    assert first.ended() == (0, "", "")
+    assert all_gone(below, 5)
+    assert second.ended() == (0, "True ['other']\n", "")
+
+
+def test_a_start_beside_a_window_that_hangs_says_so(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    hang = """
+import time
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+print("it hangs", flush=True)
+time.sleep(600)
+"""
+    first = drive(started, env, tmp_path / "project", hang)
+    assert first.process.stdout is not None
+    assert first.process.stdout.readline() == "it hangs\n"
+    code, out, err = start(started, env, str(tmp_path / "project")).ended()
+    assert (code, out) == (1, "")
+    which = f"(process {first.process.pid})"
+    assert err == f"Handraise runs already {which} but does not answer. End it, then start again.\n"
 
 
 OPENED = """
@@ -391,13 +513,6 @@ window.close()
         assert f"ValueError: a defect in {where}" in log
 
 
-TYPED = """
-await self.until(lambda: window.current is not None and window.current.phase == "running")
-window.page.composer.editor.set_text("half a sentence")
-print("typed", flush=True)
-"""
-
-
 def test_a_screen_that_is_gone_ends_it_with_a_sentence_and_everything_in_order(
     started: list[Program], env: dict[str, str], tmp_path: Path
 ) -> None:
@@ -416,13 +531,6 @@ def test_a_screen_that_is_gone_ends_it_with_a_sentence_and_everything_in_order(
     log = (tmp_path / "data" / "handraise.log").read_text(encoding="utf-8")
     assert SCREEN_IS_GONE in log
     assert "Traceback" not in log
-
-
-LATELY = f"""
-await self.until(lambda: window.current is not None)
-window.current.texts._timer.setInterval(3_600_000)
-{TYPED}"""
-"""As if the screen had gone before the words were written to the disk."""
 
 
 def test_a_wayland_that_is_gone_is_told_and_no_cli_stays(

@@ -52,6 +52,8 @@ class Driven(application.Application):
                 print("it landed")
                 break
             await asyncio.sleep(0.02)
+        else:
+            print("it came to nothing")
         self.window.close()
 
 application.Application = Driven
