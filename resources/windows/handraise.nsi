@@ -3,6 +3,7 @@
 ;   makensis -DVERSION=0.1.0 -DSOURCE=/.../dist/handraise -DOUTPUT=/.../handraise-setup.exe handraise.nsi
 ;
 ; On Linux with LC_ALL=C.UTF-8: in the C locale NSIS 3.08 crashes on names that are not ASCII.
+; Paths have a backslash: on Windows `File` splits them at nothing else, and elsewhere makensis turns it round.
 ;
 ; VERSION   what desktop.__version__ says
 ; NUMBERS   the same as four numbers, where VERSION is no plain x.y.z (version_info.py --numbers prints them)
@@ -86,10 +87,8 @@ VIAddVersionKey /LANG=0 "LegalCopyright" "The Handraise authors, MIT License"
   !uninstfinalize '${SIGN} "%1"' = 0
 !endif
 
-!if /FileExists "${__FILEDIR__}/../icons/handraise.ico"
-  !define MUI_ICON "${__FILEDIR__}/../icons/handraise.ico"
-  !define MUI_UNICON "${__FILEDIR__}/../icons/handraise.ico"
-!endif
+!define MUI_ICON "${__FILEDIR__}\..\icons\handraise.ico"
+!define MUI_UNICON "${__FILEDIR__}\..\icons\handraise.ico"
 !define MUI_ABORTWARNING
 !define MUI_COMPONENTSPAGE_SMALLDESC
 !define MUI_FINISHPAGE_RUN "$INSTDIR\${PROGRAM}"
@@ -240,15 +239,15 @@ Section "$(THE_PROGRAM)" TheProgram
   SetOutPath "$INSTDIR"
   ClearErrors
   ; The program's file comes first and goes last: it is what says that `_internal` is ours.
-  File "${SOURCE}/${PROGRAM}"
+  File "${SOURCE}\${PROGRAM}"
   ${If} ${Errors}
     Goto failed
   ${EndIf}
   ; What an older version had and this one has not must not be found by it.
   RMDir /r "$INSTDIR\_internal"
   ClearErrors
-  File /nonfatal "${SOURCE}/${CONSOLE}"
-  File /r "${SOURCE}/_internal"
+  File "${SOURCE}\${CONSOLE}"
+  File /r "${SOURCE}\_internal"
   ${If} ${Errors}
     Goto failed
   ${EndIf}
