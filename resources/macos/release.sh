@@ -4,7 +4,7 @@
 #
 #   resources/macos/release.sh dist/Handraise.app handraise-0.1.0.dmg
 #
-# HANDRAISE_SIGN_IDENTITY    "Developer ID Application: …", its key in an unlocked keychain
+# HANDRAISE_SIGN_IDENTITY    "Developer ID Application: …", its certificate and key in an unlocked keychain
 # HANDRAISE_NOTARY_KEY       the file of an App Store Connect API key (.p8)
 # HANDRAISE_NOTARY_KEY_ID    its id
 # HANDRAISE_NOTARY_ISSUER    the id of the team that issued it
@@ -22,12 +22,20 @@ key=${HANDRAISE_NOTARY_KEY:-}
 key_id=${HANDRAISE_NOTARY_KEY_ID:-}
 issuer=${HANDRAISE_NOTARY_ISSUER:-}
 
-[ -d "$app/Contents/MacOS" ] || { echo "$app is no bundle" >&2; exit 1; }
+# A workflow shows what follows "::error::" on top of its page.
+fail() { echo "${GITHUB_ACTIONS:+::error::}$*" >&2; exit 1; }
+
+[ -d "$app/Contents/MacOS" ] || fail "$app is no bundle"
 if [ -n "$key$key_id$issuer" ]; then
   { [ -n "$key" ] && [ -n "$key_id" ] && [ -n "$issuer" ]; } ||
-    { echo "Of HANDRAISE_NOTARY_KEY, _KEY_ID and _ISSUER some are set and some are not; all are needed." >&2; exit 1; }
-  [ -n "$identity" ] ||
-    { echo "Only what is signed can be notarized: HANDRAISE_SIGN_IDENTITY is not set." >&2; exit 1; }
+    fail "Of HANDRAISE_NOTARY_KEY, _KEY_ID and _ISSUER some are set and some are not; all are needed."
+  [ -n "$identity" ] || fail "Only what is signed can be notarized: HANDRAISE_SIGN_IDENTITY is not set."
+fi
+if [ -n "$identity" ]; then
+  case $(security find-identity -p codesigning) in
+    *"$identity"*) ;;
+    *) fail "HANDRAISE_SIGN_IDENTITY is set, but no keychain has that identity: its certificate is missing." ;;
+  esac
 fi
 
 work=$(mktemp -d)
@@ -74,6 +82,8 @@ notarize() {
   fi
 }
 
+pack() { hdiutil create -volname Handraise -srcfolder "$work/image" -fs HFS+ -format ULMO -ov "$image"; }
+
 if [ -n "$identity" ]; then
   step "sign the bundle"
   sign_bundle
@@ -97,7 +107,14 @@ step "pack"
 mkdir "$work/image"
 ditto "$app" "$work/image/$(basename "$app")"
 ln -s /Applications "$work/image/Applications"
-hdiutil create -volname Handraise -srcfolder "$work/image" -fs HFS+ -format ULMO -ov "$image"
+# WORKAROUND: now and then hdiutil ends with "Resource busy" on a hosted runner (actions/runner-images#7522).
+attempt=1
+until pack; do
+  [ "$attempt" -lt 8 ] || fail "hdiutil made no image in $attempt attempts."
+  echo "hdiutil made no image; once more in $((attempt * 3)) s." >&2
+  sleep $((attempt * 3))
+  attempt=$((attempt + 1))
+done
 
 if [ -n "$identity" ]; then
   step "sign the image"

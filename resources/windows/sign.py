@@ -43,6 +43,11 @@ def main(files: Sequence[str], env: Mapping[str, str] = os.environ) -> int:
     if not files:
         print("Name the files to sign.", file=sys.stderr)
         return 2
+    # Before anything else, so that a build without a certificate finds a wrong path, too.
+    absent = [name for name in files if not Path(name).is_file()]
+    if absent:
+        print(f"There is nothing to sign at {', '.join(absent)}.", file=sys.stderr)
+        return 1
     given = [name for name in ("HANDRAISE_PFX_FILE", "HANDRAISE_PFX_PASSWORD") if env.get(name)]
     if not given:
         print(f"NOT SIGNED, since HANDRAISE_PFX_FILE is not set: {', '.join(files)}")

@@ -21,7 +21,8 @@ MACOS = ROOT / "resources" / "macos"
 WINDOWS = ROOT / "resources" / "windows"
 MACH_O = b"\xcf\xfa\xed\xfe" + bytes(28)
 NOTARY = {"HANDRAISE_NOTARY_KEY": "key.p8", "HANDRAISE_NOTARY_KEY_ID": "K1", "HANDRAISE_NOTARY_ISSUER": "team"}
-SIGNING = {"HANDRAISE_SIGN_IDENTITY": "Developer ID Application: Somebody (T1)"}
+IDENTITY = "Developer ID Application: Somebody (T1)"
+SIGNING = {"HANDRAISE_SIGN_IDENTITY": IDENTITY}
 
 needs_bash = pytest.mark.skipif(sys.platform == "win32", reason="the release of the bundle is a script of macOS")
 
@@ -92,7 +93,7 @@ def test_the_hardened_runtime_has_one_exception_and_no_more() -> None:
 
 
 class Release:
-    """A run of release.sh with stand-ins for Apple's programs, which write down how they were called.
+    """A run of release.sh with stand-ins for Apple's programs, which write down how they were called, and for `sleep`.
 
     Attributes:
         app: the bundle, with symbolic links, a framework, data, and libraries at several depths.
@@ -100,7 +101,18 @@ class Release:
         calls: a line each, with the bundle's and the temporary folder's path shortened.
     """
 
-    def __init__(self, folder: Path, secrets: dict[str, str], *, verdict: str = "Accepted") -> None:
+    def __init__(
+        self, folder: Path, secrets: dict[str, str], *, verdict: str = "Accepted", busy: int = 0, holds: str = IDENTITY
+    ) -> None:
+        """Run it.
+
+        Args:
+            folder: where all of it happens.
+            secrets: the variables that are set.
+            verdict: Apple's.
+            busy: how often hdiutil fails before it makes an image.
+            holds: the identity that the keychain holds.
+        """
         self.app = folder / "two words" / "Handraise.app"
         self.image = folder / "Handraise.dmg"
         contents = self.app / "Contents"
@@ -118,19 +130,22 @@ class Release:
         self._log.touch()
         programs = folder / "programs"
         programs.mkdir()
-        for name in ("codesign", "xcrun", "ditto", "hdiutil", "spctl"):
+        for name in ("codesign", "xcrun", "ditto", "spctl", "sleep"):
             self._stand_in(programs / name, verdict)
+        self._stand_in(programs / "hdiutil", verdict, f'[ "$(grep -c hdiutil "{self._log}")" -gt {busy} ]\n')
+        (programs / "security").write_text(f"#!/bin/sh\necho '  1) 0123ABCD \"{holds}\"'\n", encoding="utf-8")
+        (programs / "security").chmod(0o755)
         env = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(folder), "LC_ALL": "C", **secrets}
         self.done = subprocess.run(
             ["bash", str(MACOS / "release.sh"), str(self.app), str(self.image)],
             env=env, capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
 
-    def _stand_in(self, path: Path, verdict: str) -> None:
+    def _stand_in(self, path: Path, verdict: str, last: str = "") -> None:
         reply = f'echo \'{{"id": "42", "status": "{verdict}"}}\''
         path.write_text(
             f'#!/bin/sh\necho "{path.name} $*" >>"{self._log}"\n'
-            f'case "$*" in "notarytool submit"*) {reply} ;; "notarytool log"*) echo "the reason" ;; esac\n',
+            f'case "$*" in "notarytool submit"*) {reply} ;; "notarytool log"*) echo "the reason" ;; esac\n{last}',
             encoding="utf-8",
         )
         path.chmod(0o755)
@@ -222,6 +237,31 @@ def test_half_of_the_secrets_is_a_mistake(tmp_path: Path, secrets: dict[str, str
     assert release.calls == []
 
 
+@needs_bash
+@pytest.mark.parametrize(("variables", "beginning"), [({}, ""), ({"GITHUB_ACTIONS": "true"}, "::error::")])
+def test_an_identity_without_its_certificate_is_a_mistake(
+    tmp_path: Path, variables: dict[str, str], beginning: str
+) -> None:
+    release = Release(tmp_path, SIGNING | variables, holds="Developer ID Application: Nobody (T2)")
+    assert release.done.returncode == 1
+    assert release.done.stderr.startswith(f"{beginning}HANDRAISE_SIGN_IDENTITY is set, but no keychain has")
+    assert release.calls == []
+
+
+@needs_bash
+@pytest.mark.parametrize(("busy", "code", "attempts"), [(0, 0, 1), (7, 0, 8), (9, 1, 8)])
+def test_an_image_is_tried_again_when_the_system_is_busy_with_it(
+    tmp_path: Path, busy: int, code: int, attempts: int
+) -> None:
+    release = Release(tmp_path, {}, busy=busy)
+    assert release.done.returncode == code
+    assert len([call for call in release.calls if call.startswith("hdiutil create")]) == attempts
+    pauses = [int(call.split()[1]) for call in release.calls if call.startswith("sleep")]
+    assert len(pauses) == attempts - 1
+    assert pauses == sorted(set(pauses)), "each is longer than the one before"
+    assert ("hdiutil made no image in 8 attempts." in release.done.stderr) == bool(code)
+
+
 # --- Windows
 
 
@@ -272,6 +312,25 @@ def said_by_version_file(text: str) -> tuple[dict[str, object], dict[str, str]]:
     return seen, strings
 
 
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs to be signed, in the working folder."""
+    for name in ("handraise.exe", "a.exe", "b.exe"):
+        (tmp_path / name).write_bytes(b"MZ")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("programs")
+@pytest.mark.parametrize("env", [{}, {"HANDRAISE_PFX_FILE": "c.pfx", "HANDRAISE_PFX_PASSWORD": "very secret"}])
+def test_a_program_that_is_not_there_is_a_mistake_with_and_without_a_certificate(
+    capsys: pytest.CaptureFixture[str], env: dict[str, str]
+) -> None:
+    assert module(WINDOWS / "sign.py").main(["handraise.exe", "handraise-cli.exe"], env) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "There is nothing to sign at handraise-cli.exe.\n")
+
+
+@pytest.mark.usefixtures("programs")
 def test_a_windows_build_without_a_certificate_is_whole_and_says_that_it_is_not_signed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -279,12 +338,14 @@ def test_a_windows_build_without_a_certificate_is_whole_and_says_that_it_is_not_
     assert capsys.readouterr().out == "NOT SIGNED, since HANDRAISE_PFX_FILE is not set: handraise.exe\n"
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_certificate_without_its_password_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert module(WINDOWS / "sign.py").main(["handraise.exe"], {"HANDRAISE_PFX_FILE": "c.pfx"}) == 1
     assert "both are needed" in capsys.readouterr().err
 
 
 @needs_bash
+@pytest.mark.usefixtures("programs")
 @pytest.mark.parametrize(("code", "result"), [(0, 0), (3, 1)])
 def test_signtool_signs_with_sha_256_and_a_time_stamp_and_no_word_of_the_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], code: int, result: int

@@ -178,10 +178,53 @@ def test_a_secret_is_only_seen_by_the_step_that_needs_it() -> None:
 
 def test_each_system_tries_what_it_built_before_anything_is_published() -> None:
     found = jobs(TEXTS["release.yml"])
-    assert "needs: [version, linux, newer-linux, windows, macos]" in found["publish"]
+    assert "needs: [version, linux, newer-linux, appimage, windows, macos]" in found["publish"]
     assert found["linux"].count('smoke "$') + found["linux"].count("smoke /usr") == 3
     assert "pytest tests/packaged/test_windows_installer.py" in found["windows"]
     assert '"$program" --demo --smoke-test' in found["macos"]
+
+
+def test_the_appimage_is_also_tried_as_people_start_it_mounted() -> None:
+    text = jobs(TEXTS["release.yml"])["appimage"]
+    assert "container" not in text
+    assert "EXTRACT_AND_RUN" not in text
+    assert 'xvfb-run -a "$appimage" --demo --smoke-test' in text
+
+
+def test_a_step_of_several_commands_ends_at_the_first_that_fails_on_windows_too() -> None:
+    """PowerShell looks at the exit code of the last program alone."""
+    several = re.findall(r"run: \|\n(.*\n)(.*\n)", jobs(TEXTS["release.yml"])["windows"])
+    assert len(several) == 4
+    for first, second in several:
+        assert first.strip() == "$ErrorActionPreference = 'Stop'"
+        assert second.strip() == "$PSNativeCommandUseErrorActionPreference = $true"
+
+
+def test_a_warning_about_the_windows_installer_stops_a_release_as_it_stops_the_tests() -> None:
+    assert "'-WX'" in scripts(jobs(TEXTS["release.yml"])["windows"])
+    assert "makensis -V2 -WX " in (ROOT / ".ci" / "windows").read_text("utf-8")
+
+
+def test_all_of_it_runs_on_a_bare_debian_as_root() -> None:
+    """Only root can make the clean Debian that a test wants, and only of the release of the Debian that it runs on."""
+    job = read_yaml(TEXTS["test.yml"])["jobs"]["linux"]
+    assert job["container"] == {"image": "debian:12", "options": "--privileged --init"}
+    (cached,) = [step["with"]["path"] for step in job["steps"] if step.get("uses", "").startswith("actions/cache@")]
+    assert cached == job["env"]["HANDRAISE_TEST_CACHE"]
+    assert [step for step in job["steps"] if "setup-python" in step.get("uses", "")] == []
+
+
+def words_of(pattern: str, text: str) -> list[str]:
+    """The words of the one part of a text that the pattern's group matches, without those that end a line."""
+    (found,) = re.findall(pattern, text, re.DOTALL)
+    return str(found).replace("\\\n", " ").split()
+
+
+def test_a_real_windows_in_chinese_runs_the_same_tests_as_the_stage_under_wine() -> None:
+    under_wine = words_of(r"\nselected=\((.*?)\n\)", (ROOT / ".ci" / "windows").read_text("utf-8"))
+    real = words_of(r'"\$PYTHON" -m pytest (.*)', scripts(jobs(TEXTS["test.yml"])["windows-in-chinese"]))
+    assert real == under_wine
+    assert len(real) == 3
 
 
 def test_the_files_that_the_workflows_run_are_there() -> None:
@@ -197,10 +240,16 @@ def test_what_is_fetched_from_the_web_is_checked_against_a_sum() -> None:
     assert len(fetched) == len(re.findall(r"https://", text)) == 2
 
 
+def step(workflow: str, job: str, beginning: str) -> str:
+    """The script of the step whose name begins so."""
+    steps = read_yaml(TEXTS[workflow])["jobs"][job]["steps"]
+    (script,) = [step["run"] for step in steps if step.get("name", "").startswith(beginning)]
+    return str(script)
+
+
 def draft(folder: Path, version: str, changes: str, draft: str = "") -> tuple[int, list[str], str]:
     """Runs the step that drafts the release with a stand-in for gh; its exit code, what gh was told, the notes."""
-    publish = read_yaml(TEXTS["release.yml"])["jobs"]["publish"]
-    (script,) = [step["run"] for step in publish["steps"] if step.get("name", "").startswith("Draft")]
+    script = step("release.yml", "publish", "Draft")
     (folder / "CHANGELOG.md").write_text(changes, encoding="utf-8")
     (folder / "packages").mkdir()
     (folder / "packages" / "a file").touch()
@@ -255,3 +304,46 @@ def test_a_second_run_fills_the_same_draft(tmp_path: Path) -> None:
 def test_a_release_without_a_word_about_it_is_not_made(tmp_path: Path, version: str) -> None:
     code, said, _ = draft(tmp_path, version, CHANGES)
     assert (code, said) == (1, [])
+
+
+METAINFO = "io.github.handraise.handraise.metainfo.xml"
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("tag", "changes", "release", "sentence"),
+    [
+        ("v1.2.3", CHANGES, '<release version="1.2.3" date="2027-01-01"/>', ""),
+        ("v1.2.4", CHANGES, '<release version="1.2.3" date="2027-01-01"/>', "The tag is v1.2.4, the version 1.2.3."),
+        ("v1.2.3", "# Changelog\n", '<release version="1.2.3"/>', "CHANGELOG.md says nothing of 1.2.3."),
+        ("v1.2.3", CHANGES, '<release version="1.2.2"/>', "The AppStream data says nothing of 1.2.3."),
+        ("v1.2.3", CHANGES, '<release version="1.2.3rc1"/>', "The AppStream data says nothing of 1.2.3."),
+    ],
+)
+def test_a_release_is_built_when_all_that_tells_its_version_tells_the_same(
+    tmp_path: Path, tag: str, changes: str, release: str, sentence: str
+) -> None:
+    for name, text in (
+        ("resources/windows/version_info.py", "print('1.2.3')"), ("CHANGELOG.md", changes),
+        (f"resources/linux/{METAINFO}", f"<releases>{release}</releases>"),
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    env = os.environ | {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": tag, "GITHUB_OUTPUT": str(tmp_path / "output")}
+    script = step("release.yml", "version", "The tag")
+    done = subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=env, timeout=60, capture_output=True, check=False)
+    assert done.returncode == bool(sentence)
+    assert done.stdout.decode() == (f"::error::{sentence}\n" if sentence else "")
+    assert (tmp_path / "output").read_text("utf-8") == "version=1.2.3\n"
+
+
+@needs_bash
+@pytest.mark.parametrize("given", [(), ("CERTIFICATE", "PASSWORD", "IDENTITY"), ("CERTIFICATE",), ("IDENTITY",),
+                                   ("CERTIFICATE", "PASSWORD"), ("CERTIFICATE", "IDENTITY")])  # fmt: skip
+def test_half_of_the_secrets_for_the_signature_of_the_bundle_is_a_mistake(given: tuple[str, ...]) -> None:
+    names = ("CERTIFICATE", "PASSWORD", "IDENTITY")
+    env = os.environ | {f"HAS_{name}": "true" if name in given else "false" for name in names}
+    script = step("release.yml", "macos", "Half of the secrets")
+    done = subprocess.run(["bash", "-ec", script], env=env, timeout=60, capture_output=True, text=True, check=False)
+    assert done.returncode == (len(given) in (1, 2))
+    assert done.stdout.startswith("::error::Of MACOS_CERTIFICATE, ") == (len(given) in (1, 2))
