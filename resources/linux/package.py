@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -125,7 +126,7 @@ def make_deb(frozen: Path, into: Path, *, level: int) -> Path:
         control.mkdir(mode=0o755)
         depends = shared_libraries.debian_packages(frozen)
         (control / "control").write_text(
-            f"Package: handraise\nVersion: {__version__}\nArchitecture: {machine}\n"
+            f"Package: handraise\nVersion: {debian_version(__version__)}\nArchitecture: {machine}\n"
             f"Maintainer: {MAINTAINER}\nHomepage: {HOMEPAGE}\n"
             f"Installed-Size: {size}\nDepends: {', '.join(depends)}\n"
             "Recommends: fontconfig, xdg-desktop-portal\nSuggests: fonts-noto-cjk, fonts-noto-color-emoji\n"
@@ -142,11 +143,18 @@ def make_deb(frozen: Path, into: Path, *, level: int) -> Path:
     return target
 
 
+def debian_version(version: str) -> str:
+    """The version as Debian sorts it: for dpkg `1.2.0rc1` is newer than `1.2.0`, but `1.2.0~rc1` is older."""
+    # Python puts a dev before the a of the same number, so it gets one more.
+    return re.sub(r"\.?(a|b|rc)(?=\d)", r"~\1", re.sub(r"\.?(dev)(?=\d)", r"~~\1", version))
+
+
 def _changelog() -> bytes:
     """In Debian's own form, which its tools read; the words are in the change log of the project."""
     date = email.utils.format_datetime(datetime.datetime.fromtimestamp(int(_when()), datetime.UTC))
     text = "  * What is new is told in CHANGELOG.md.gz beside this file."
-    return f"handraise ({__version__}) unstable; urgency=medium\n\n{text}\n\n -- {MAINTAINER}  {date}\n".encode()
+    first = f"handraise ({debian_version(__version__)}) unstable; urgency=medium"
+    return f"{first}\n\n{text}\n\n -- {MAINTAINER}  {date}\n".encode()
 
 
 def _when() -> str:

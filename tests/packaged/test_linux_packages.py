@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from desktop import __version__
+from resources.linux.package import debian_version
 from tests.packaged.packages import Packages, record_size, size_of
 
 pytestmark = pytest.mark.timeout(900)
@@ -82,7 +83,7 @@ def test_installing_again_replaces_and_uninstalling_leaves_nothing(packages: Pac
 
 def test_the_deb_says_what_it_is_and_what_it_needs(packages: Packages) -> None:
     assert field(packages.deb, "Package") == "handraise"
-    assert field(packages.deb, "Version") == __version__
+    assert field(packages.deb, "Version") == debian_version(__version__)
     needs = field(packages.deb, "Depends").split(", ")
     assert {"libegl1", "libgl1", "libstdc++6", "libx11-6", "libdbus-1-3", "libfontconfig1"} <= set(needs)
     listed = subprocess.run(
