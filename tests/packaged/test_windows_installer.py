@@ -169,7 +169,8 @@ def test_what_it_lays_down_is_what_the_program_needs_and_where_windows_looks_for
     assert found == PLUGINS
     assert {path.name for path in folder.rglob("*.qm")} == {"qtbase_en.qm", "qtbase_zh_TW.qm"}
     listed = json.loads((folder.parent / "components.cdx.json").read_text("utf-8"))["components"]
-    assert {"Python", "Qt", "PySide6_Essentials", "pywin32"} <= {component["name"] for component in listed}
+    assert {"Python", "Qt", "PySide6_Essentials", "pywin32", "OpenSSL", "libffi", "zlib", "bzip2", "XZ Utils",
+            "Microsoft Visual C++ Runtime"} <= {component["name"] for component in listed}  # fmt: skip
 
     assert LINK.is_file()
     assert value_of(ENTRY, "DisplayVersion") == __version__
