@@ -35,10 +35,10 @@ OF_THIS_START = (TOKEN, "DESKTOP_STARTUP_ID")
 """A desktop gives these to one window; no program that is started from it may have them."""
 FIRST_PAINT_SECONDS = 0.02
 CLOSE_SECONDS = 15.0
-TURN_SECONDS = CLOSE_SECONDS + 5.0
-"""How long a start waits for a window that is closing."""
-TURN_PAUSE = 0.2
 """How long the CLIs may take to leave: the ladder's three steps, and the readers after them."""
+TURN_SECONDS = CLOSE_SECONDS + loop.CANCEL_SECONDS + 5.0
+"""How long a start waits for a window that is closing: as long as that can take."""
+TURN_PAUSE = 0.2
 
 
 def main(
@@ -109,11 +109,15 @@ def _hand_over(instance: SingleInstance, folder: Path | None) -> int | None:
     """
     deadline = time.monotonic() + TURN_SECONDS
     while not instance.claim():
+        if not instance.is_taken:
+            words = f"The settings folder {instance.folder} cannot be used: nothing can be written there."
+            print(words, file=sys.stderr)
+            return FAILED
         windows_shell.allow_foreground(instance.other_pid())
         answer = instance.tell(Wish(str(folder) if folder is not None else "", os.environ.get(TOKEN, "")))
         if answer == "done":
             return FINE
-        if answer == "silent" or time.monotonic() > deadline:
+        if answer == "silent" or not instance.can_be_told or time.monotonic() > deadline:
             pid = instance.other_pid()
             which = f" (process {pid})" if pid else ""
             print(f"Handraise runs already{which} but does not answer. End it, then start again.", file=sys.stderr)
@@ -221,6 +225,7 @@ class Application(QObject):
 
     def _on_session_ends(self) -> None:
         self.keep_typed()
+        self.window.keep_geometry()
         self._hooks.forget()
 
     def keep_typed(self) -> None:
@@ -321,6 +326,8 @@ class Application(QObject):
     async def _close(self) -> None:
         """The window goes at once, the CLIs by their ladder, within a deadline."""
         self._end()
+        if self.window.isVisible():  # it was not the window that ended this
+            self.window.keep_geometry()
         for widget in self.qt.topLevelWidgets():
             widget.hide()
         self.notifier.close()

@@ -84,6 +84,9 @@ def _is_taken(lock: QLockFile) -> bool:
 class SingleInstance(QObject):
     """The right to be the one window of a config folder.
 
+    Attributes:
+        folder: that folder.
+
     Signals:
         wished(Wish): another start wants something.
     """
@@ -97,7 +100,7 @@ class SingleInstance(QObject):
             data: the folder of the drafts, where it is not below `config`: two windows must not share it, either.
         """
         super().__init__(parent)
-        self._config = config
+        self.folder = config
         config.mkdir(parents=True, exist_ok=True)
         self._lock = _lock_in(config)
         self._data_lock = _lock_in(data) if data is not None else None
@@ -114,6 +117,16 @@ class SingleInstance(QObject):
             return False
         return True
 
+    @property
+    def is_taken(self) -> bool:
+        """After `claim` failed: whether another is the one. Otherwise nothing can be written there."""
+        return any(_is_taken(lock) for lock in filter(None, (self._lock, self._data_lock)))
+
+    @property
+    def can_be_told(self) -> bool:
+        """Whether the other one has the same settings. One that shares the drafts alone listens somewhere else."""
+        return _is_taken(self._lock)
+
     def other_pid(self) -> int:
         """The process id of the one that is, 0 when unknown."""
         for lock in filter(None, (self._lock, self._data_lock)):
@@ -127,11 +140,11 @@ class SingleInstance(QObject):
         from PySide6.QtNetwork import QLocalServer
 
         # What a killed window left behind would be in the way.
-        QLocalServer.removeServer(server_name(self._config))
+        QLocalServer.removeServer(server_name(self.folder))
         server = QLocalServer(self)
         server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         server.newConnection.connect(self._on_connection)
-        if not server.listen(server_name(self._config)):
+        if not server.listen(server_name(self.folder)):
             log.warning("Later starts cannot be heard: %s", server.errorString())
         self._server = server
 
@@ -140,7 +153,7 @@ class SingleInstance(QObject):
         from PySide6.QtNetwork import QLocalSocket
 
         socket = QLocalSocket()
-        socket.connectToServer(server_name(self._config))
+        socket.connectToServer(server_name(self.folder))
         if not socket.waitForConnected(ANSWER_MS):
             return "absent"
         socket.write(wish.encode())

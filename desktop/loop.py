@@ -150,6 +150,8 @@ def _on_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any])
 
 def _until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], on_stopped: Callable[[], None] | None) -> T:
     deadline: float | None = None
+    # asyncio leaves the loop running after a KeyboardInterrupt, which PySide catches before it gets out of the loop.
+    task.add_done_callback(lambda _: loop.stop())
     while True:
         try:
             return loop.run_until_complete(task)

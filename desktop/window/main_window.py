@@ -424,11 +424,15 @@ class MainWindow(QMainWindow):
             self._place_over_page()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.memory.setValue("window/geometry", self.saveGeometry())
-        self.memory.sync()
+        self.keep_geometry()
         super().closeEvent(event)
         self.was_closed = True
         self.closing.emit()
+
+    def keep_geometry(self) -> None:
+        """Remember where the window is, for the next run."""
+        self.memory.setValue("window/geometry", self.saveGeometry())
+        self.memory.sync()
 
     def keep_typed(self) -> None:
         """Write what is typed, anywhere in it, at once."""

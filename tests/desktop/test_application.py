@@ -14,7 +14,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from PySide6.QtCore import QLockFile
 
+from desktop import application
 from desktop.__main__ import main
 from desktop.application import SCREEN_IS_GONE
 from desktop.conversations.drafts import Draft, DraftStore, new_key
@@ -144,8 +146,6 @@ def test_without_a_display_it_says_so(
     if sys.platform in ("win32", "darwin"):
         assert main(["--version"]) == 0
         return
-    from desktop import application
-
     bare = {name: value for name, value in env.items() if name not in ("QT_QPA_PLATFORM", "DISPLAY")}
     bare.pop("WAYLAND_DISPLAY", None)
     left_behind = {"WAYLAND_DISPLAY": "wayland-9371", "XDG_RUNTIME_DIR": str(tmp_path)}
@@ -339,6 +339,37 @@ window.close()
     assert first.ended() == (0, "", "")
     assert all_gone(below, 5)
     assert second.ended() == (0, "True ['other']\n", "")
+
+
+def test_a_start_with_a_settings_folder_that_takes_no_files_says_so_at_once(
+    tmp_path: Path, env: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(QLockFile, "tryLock", lambda *_: False)  # root may write anywhere, so it is played
+    monkeypatch.setattr(QLockFile, "error", lambda _: QLockFile.LockError.PermissionError)
+    began = time.monotonic()
+    assert application.main(None, env=env) == 1
+    assert time.monotonic() - began < application.TURN_SECONDS / 2
+    said = f"The settings folder {tmp_path / 'config'} cannot be used: nothing can be written there.\n"
+    assert capsys.readouterr().err == said
+
+
+def test_the_place_of_the_window_is_remembered_whoever_ends_it(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    body = """
+from PySide6.QtCore import QCoreApplication
+
+await self.until(lambda: window.current is not None)
+window.resize(777, 555)
+await asyncio.sleep(0)
+QCoreApplication.quit()
+"""
+    assert drive(started, env, tmp_path / "project", body).ended() == (0, "", "")
+    body = """
+print(window.width(), window.height(), flush=True)
+window.close()
+"""
+    assert drive(started, env, None, body).ended() == (0, "777 555\n", "")
 
 
 def test_a_start_beside_a_window_that_hangs_says_so(

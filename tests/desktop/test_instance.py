@@ -14,7 +14,7 @@ def test_one_config_folder_has_one_window_at_a_time(tmp_path: Path) -> None:
     first, second = SingleInstance(tmp_path / "config"), SingleInstance(tmp_path / "config")
     assert first.claim()
     assert not second.claim()
-    assert second.other_pid() == os.getpid()
+    assert (second.is_taken, second.can_be_told, second.other_pid()) == (True, True, os.getpid())
     first.release()
     assert second.claim()
     second.release()
@@ -25,7 +25,7 @@ def test_windows_with_settings_of_their_own_do_not_share_a_folder_of_drafts(tmp_
     first, second = SingleInstance(tmp_path / "one", data), SingleInstance(tmp_path / "two", data)
     assert first.claim()
     assert not second.claim()
-    assert second.other_pid() == os.getpid()
+    assert (second.is_taken, second.can_be_told, second.other_pid()) == (True, False, os.getpid())
     other = SingleInstance(tmp_path / "two", tmp_path / "more")
     assert other.claim()
     for instance in (first, second, other):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -124,3 +126,14 @@ def test_a_task_that_does_not_let_itself_be_cancelled_does_not_keep_the_loop_fro
     (left,) = loop.spawned()
     left._log_destroy_pending = False  # type: ignore[attr-defined]
     loop._tasks.clear()
+
+
+def test_an_interrupt_in_a_step_of_the_program_does_not_hang_it() -> None:
+    script = (
+        "from desktop import loop\nfrom PySide6.QtWidgets import QApplication\n"
+        "async def main():\n    raise KeyboardInterrupt\n"
+        "application = QApplication([])\nloop.run(main(), application)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert "KeyboardInterrupt" in done.stderr
