@@ -335,6 +335,7 @@ class Application(QObject):
             await asyncio.wait_for(self._close_all(), CLOSE_SECONDS)
         except TimeoutError:
             log.error("The conversations or the local API did not end within %.0f s", CLOSE_SECONDS)
+        await loop.cancel_spawned()  # what it finds out at last is shown by parts of the window
         self.report.disconnect(self._on_report)
         self.window.deleteLater()
 

@@ -203,6 +203,25 @@ window.close()
     assert program.ended() == (0, "", "")
 
 
+def test_what_still_runs_beside_the_window_ends_before_its_parts_are_gone(
+    started: list[Program], env: dict[str, str], tmp_path: Path
+) -> None:
+    body = """
+async def late():
+    try:
+        await asyncio.sleep(600)
+    finally:
+        print(window.welcome.isVisible(), flush=True)
+
+await self.until(lambda: window.current is not None and window.current.phase == "running")
+loop.spawn(late(), "late")
+await asyncio.sleep(0)
+window.close()
+"""
+    program = drive(started, env, tmp_path / "project", body)
+    assert program.ended() == (0, "False\n", "")
+
+
 def test_a_cli_that_will_not_go_delays_the_end_by_the_ladder_only(
     started: list[Program], env: dict[str, str], tmp_path: Path
 ) -> None:
