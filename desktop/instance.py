@@ -54,12 +54,6 @@ class Wish:
         return cls(folder, token) if isinstance(folder, str) and isinstance(token, str) else None
 
 
-def _why_not(socket: QLocalSocket) -> Answer:
-    from PySide6.QtNetwork import QLocalSocket
-
-    return "silent" if socket.state() == QLocalSocket.LocalSocketState.ConnectedState else "absent"
-
-
 def server_name(config: Path) -> str:
     """The name of the local socket of a config folder, of this user. Short: a socket's path must be."""
     import hashlib
@@ -157,12 +151,12 @@ class SingleInstance(QObject):
         if not socket.waitForConnected(ANSWER_MS):
             return "absent"
         socket.write(wish.encode())
-        if not socket.waitForBytesWritten(ANSWER_MS):
-            return _why_not(socket)
-        while bytes(socket.peek(len(_DONE)).data()) != _DONE:
-            if not socket.waitForReadyRead(ANSWER_MS):
-                return _why_not(socket)
-        return "done"
+        goes_on = socket.waitForBytesWritten(ANSWER_MS)
+        while goes_on and bytes(socket.peek(len(_DONE)).data()) != _DONE:
+            goes_on = socket.waitForReadyRead(ANSWER_MS)
+        if goes_on:
+            return "done"
+        return "silent" if socket.state() == QLocalSocket.LocalSocketState.ConnectedState else "absent"
 
     def stop_listening(self) -> None:
         """Hear nothing any more, and be the one until the end."""

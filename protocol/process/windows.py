@@ -36,17 +36,6 @@ _LAST_START = 10.0
 _starting = threading.Lock()
 """Held from the creation of a CLI until it runs in its job."""
 
-
-def end_starts() -> None:
-    """Wait until no CLI is half started, and let none begin after that: this process ends.
-
-    The wait is `_LAST_START` seconds at most, since a program on a dead network drive can take minutes to start.
-    """
-    _starting.acquire(timeout=_LAST_START)
-
-
-atexit.register(end_starts)
-
 _PROGRAMS = (".exe", ".com", ".cmd", ".bat")
 """What a name without a suffix may stand for. The batch files are there to be refused by their name."""
 
@@ -59,6 +48,17 @@ _REFUSALS = {
     216: "other computer",
 }
 """The system's error numbers (winerror.h). Python's `errno` makes "no such file" of 206, ERROR_FILENAME_EXCED_RANGE."""
+
+
+def end_starts() -> None:
+    """Wait until no CLI is half started, and let none begin after that: this process ends.
+
+    The wait is `_LAST_START` seconds at most, since a program on a dead network drive can take minutes to start.
+    """
+    _starting.acquire(timeout=_LAST_START)
+
+
+atexit.register(end_starts)
 
 
 def find_program(name: str, path: str) -> str | None:

@@ -30,7 +30,7 @@ LICENCE_WORDS = ("licen", "copying", "notice", "authors")
 NATIVE = OWN_LICENCES / "native"
 OF_QT = ("LGPL-3.0.txt", "GPL-3.0.txt")
 
-Entry = tuple[str, str, str]
+Entry = native_libraries.Entry
 
 
 @dataclass(frozen=True)

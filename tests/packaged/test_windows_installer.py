@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from desktop import __version__
-from tests.helpers.processes import describe, kill_all, wait_until_gone
+from tests.helpers.processes import describe, kill_all, marked_processes, wait_until_gone
 from tests.helpers.real_cli import clean_environment, install, pinned_versions
 from tests.packaged.packages import record_size
 from tests.real_cli.model import ScriptedModel, Text
@@ -91,20 +91,6 @@ def run(program: Path, *arguments: str, last: str = "", **more: str) -> int:
     """Runs a program to its end. `last` goes to its command line as it is: NSIS wants `/D=` without quotes."""
     line = f"{subprocess.list2cmdline([str(program), *arguments])} {last}".strip()
     return subprocess.run(line, timeout=SECONDS, check=False, env=world(**more)).returncode
-
-
-def programs_of(folder: Path) -> list[list[str]]:
-    """The command lines of all that runs from there."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            words = process.cmdline()
-        except (psutil.Error, OSError):
-            # WORKAROUND: under Wine 8 psutil raises a bare OSError for the system's own processes.
-            continue
-        if words and words[0].startswith(str(folder)):
-            found.append(words)
-    return found
 
 
 def wait_until(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
@@ -233,14 +219,16 @@ def test_an_upgrade_closes_the_running_older_version_and_keeps_what_was_chosen(t
         winreg.SetValueEx(key, "DisplayVersion", 0, winreg.REG_SZ, "0.0.1")
 
     log = tmp_path / "handraise.log"
-    running = subprocess.Popen([str(older.program), "--demo"], env=world(HANDRAISE_LOG=str(log), FAKE_CLI_PACE="0"))
+    mark = f"handraise-test-{uuid.uuid4()}"
+    more = {"HANDRAISE_LOG": str(log), "FAKE_CLI_PACE": "0", "HANDRAISE_TEST_MARK": mark}
+    running = subprocess.Popen([str(older.program), "--demo"], env=world(**more))
     try:
         wait_until(lambda: log.exists() and "the window is there" in log.read_text("utf-8"), "the window is there")
         started = psutil.Process(running.pid).children(recursive=True)
 
         code = run(SETUP, "/S")
 
-        assert code == 0, f"{log.read_text('utf-8')}\n{programs_of(folder)}"
+        assert code == 0, f"{log.read_text('utf-8')}\n{describe(marked_processes(mark, folder))}"
         assert running.wait(30) == 0
         assert [process for process in started if process.is_running()] == []
     finally:
