@@ -121,10 +121,25 @@ async def finished(dialog: QDialog) -> int:
 
 
 class _Loop(qasync.QEventLoop):  # type: ignore[misc]
-    # WORKAROUND: qasync's own handles Qt's events once more after the loop, and then no loop is the running one: a task
-    # that goes on in that moment, such as when Qt has stopped the loop of a lost screen, fails with "no running event
-    # loop".
-    run_until_complete = asyncio.BaseEventLoop.run_until_complete
+    """qasync's, with asyncio's way to run until something is done.
+
+    WORKAROUND: qasync's own handles Qt's events once more after the loop, and then no loop is the running one: a task
+    that goes on in that moment, such as when Qt has stopped the loop of a lost screen, fails with "no running event
+    loop".
+    """
+
+    def run_until_complete(self, future: Coroutine[Any, Any, T] | asyncio.Future[T]) -> T:
+        task = asyncio.ensure_future(future, loop=self)
+
+        def stop(_: asyncio.Future[T]) -> None:
+            self.stop()
+
+        # asyncio goes on after a KeyboardInterrupt, since that leaves its own loop; PySide keeps it inside.
+        task.add_done_callback(stop)
+        try:
+            return asyncio.BaseEventLoop.run_until_complete(self, task)
+        finally:
+            task.remove_done_callback(stop)
 
 
 def make_loop(application: QCoreApplication | None = None) -> asyncio.AbstractEventLoop:
@@ -150,8 +165,6 @@ def _on_loop_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any])
 
 def _until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T], on_stopped: Callable[[], None] | None) -> T:
     deadline: float | None = None
-    # asyncio leaves the loop running after a KeyboardInterrupt, which PySide catches before it gets out of the loop.
-    task.add_done_callback(lambda _: loop.stop())
     while True:
         try:
             return loop.run_until_complete(task)
