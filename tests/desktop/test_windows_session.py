@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +14,6 @@ from tests.helpers import driven
 
 if sys.platform != "win32":
     pytest.skip("needs Windows", allow_module_level=True)
-if "HANDRAISE_WINDOWS_SCREEN" not in os.environ:
-    pytest.skip("HANDRAISE_WINDOWS_SCREEN does not say that there is a screen", allow_module_level=True)
 
 from ctypes import wintypes
 
